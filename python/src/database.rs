@@ -111,14 +111,9 @@ impl Database {
         let is_nothing = first.tables().next().is_none() && first.logs().next().is_none();
         if !first.files().is_database() && is_nothing {
             let expected = "CURRENT, a MANIFEST, tables or logs".to_owned();
-            let fault = Fault {
-                path: None,
-                message: format!("expected {expected}, found none of them"),
-                kind: ErrorKind::Missing,
-                offset: None,
-                expected: Some(expected),
-                found: Some("none of them".to_owned()),
-            };
+            let message = format!("expected {expected}, found none of them");
+            let (expected, found) = (Some(expected), Some("none of them".to_owned()));
+            let fault = Fault { expected, found, ..Fault::new(message, ErrorKind::Missing) };
             return Err(from_fault(py, Some(&kept.path), &fault));
         }
         if let Some(found) = py.detach(|| other_format(&first)) {
@@ -153,6 +148,9 @@ impl Database {
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let py = keys.py();
         let (keys, version) = (Keys::of(keys)?, self.now(py)?);
+        if let Some(fault) = py.detach(|| version.state_faults().first()) {
+            return Err(from_fault(py, None, fault));
+        }
         let lookups = keys.with(|keys| {
             py.detach(|| {
                 let mut lookups = Vec::new();

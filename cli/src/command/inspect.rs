@@ -127,6 +127,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
         InspectLine::Folder(folder) => {
             console.remarks(&folder.remarks);
             console.fault_of(&folder, ALL_LIVE);
+            console.state_faults(&folder);
             write_line(console, &folder)
         }
         InspectLine::Table(mut found) => {

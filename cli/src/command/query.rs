@@ -160,10 +160,12 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
         QueryLine::Folder(folder) if json => {
             console.remarks(&folder.remarks);
             console.fault_of(&folder, "all tables are asked");
+            console.state_faults(&folder);
             write_line(console, &folder)
         }
         QueryLine::Folder(folder) => {
             console.fault_of(&folder, "all tables are asked");
+            console.state_faults(&folder);
             console.remarks(&folder.remarks);
             Ok(())
         }

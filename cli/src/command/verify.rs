@@ -92,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         outcome.not_started.iter().for_each(|reason| console.message(reason));
         if !arguments.json {
             text::verify::write_counts(&outcome.counts, console)?;
+            text::verify::write_remedies(&outcome, console)?;
         }
         Ok(arguments.status(&outcome))
     });
@@ -99,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 }
 
 impl Arguments {
-    fn status(&self, VerifyOutcome { counts, list_failed, not_started }: &VerifyOutcome) -> u8 {
+    fn status(&self, VerifyOutcome { counts, list_failed, not_started, .. }: &VerifyOutcome) -> u8 {
         match () {
             () if *list_failed || not_started.is_some() => EXIT_ERROR,
             () if self.paths.sources.keep_going => 0,

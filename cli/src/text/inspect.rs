@@ -4,15 +4,29 @@ use std::{io, path::PathBuf};
 
 use filterblock::escape_path;
 use filterblock_engine::InspectLine;
-use filterblock_engine::report::{About, Folder, Inspected, Totals, Unreadable};
-use filterblock_engine::words::{counted, path_word};
+use filterblock_engine::report::{About, Folder, Inspected, StateFault, Totals, Unreadable};
+use filterblock_engine::words::{SAVE, counted, path_word, repair_command};
 
+use super::labelled::write_line;
 use super::list::{self, Listing, ListingKind, table_name};
-use super::{columns::width, detail, labelled::write_line, levels, other_format, verify};
+use super::{columns::width, detail, levels, other_format, verify};
 use crate::io::{Console, Tone};
 
 /// The consequence of a MANIFEST that cannot be relied on.
 pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
+
+/// Writes the faults of a database as a whole, with what to do about them.
+fn write_faults(folder: &Folder, console: &mut Console) -> io::Result<()> {
+    if folder.faults.is_empty() {
+        return Ok(());
+    }
+    for fault in &folder.faults {
+        write_line(console, Tone::Bad, &format!("damaged: {}", fault.text()))?;
+    }
+    let warnings = folder.faults.iter().filter_map(StateFault::warning).map(|warning| warning + ".");
+    warnings.chain([SAVE.to_owned()]).try_for_each(|text| write_line(console, Tone::Plain, &text))?;
+    writeln!(console, "  {}", repair_command(&folder.path))
+}
 
 pub(crate) struct TextInspect {
     list_filters: bool,
@@ -82,6 +96,7 @@ impl TextInspect {
         console.remarks(&folder.remarks);
         self.begin_part(console)?;
         console.line(Tone::Title, escape_path(&folder.path), "")?;
+        write_faults(folder, console)?;
         if let Some(name) = &folder.comparator {
             writeln!(console, "keys by {name}")?;
         }

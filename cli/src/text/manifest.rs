@@ -80,9 +80,10 @@ fn write_state(state: &ManifestState, remarks: &[Remark], console: &mut Console)
         write_line(console, Tone::Dim, &format!("  note: {}", remark.text))?;
     }
     if let Some(offset) = state.torn.filter(|_| remarks.is_empty()) {
-        let text = format!("the file ends within the record at offset {offset}, which LevelDB passes over");
-        let text = console.tone(Tone::Bad, text);
-        writeln!(console, "  {text}")?;
+        writeln!(
+            console,
+            "  the record at offset {offset} is incomplete: LevelDB reads what comes before it"
+        )?;
     }
     if state.faults > 0 {
         let faults = counted(state.faults, "fault");

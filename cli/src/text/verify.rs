@@ -3,8 +3,9 @@
 use std::io;
 
 use filterblock::escape_path;
+use filterblock_engine::VerifyOutcome;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
-use filterblock_engine::words::{count, counted, counted_as, measured, percent, size};
+use filterblock_engine::words::{SAVE, count, counted, counted_as, measured, percent, repair_command, size};
 
 use super::{columns::width, labelled::terminal_lines, other_format};
 use crate::io::{Console, Tone};
@@ -12,7 +13,8 @@ use crate::io::{Console, Tone};
 /// Writes a verdict. `file_size`: the size of the file, if it is to be shown.
 pub(crate) fn write(verified: &Verified, file_size: Option<u64>, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
-    if verified.about == About::Folder && *status == VerifyStatus::Sound && verdict.notes.is_empty() {
+    let is_sound_folder = verified.about == About::Folder && *status == VerifyStatus::Sound;
+    if is_sound_folder && verdict.notes.is_empty() {
         return Ok(());
     }
     if let Some(found) = verdict.findings.first().and_then(|finding| finding.other_format.as_ref()) {
@@ -67,6 +69,22 @@ fn indented(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
         writeln!(console, "  {line}")?;
     }
     Ok(())
+}
+
+/// Writes what to do about damage, if there is any, with a command for each of the first databases.
+pub(crate) fn write_remedies(outcome: &VerifyOutcome, console: &mut Console) -> io::Result<()> {
+    if outcome.damaged.is_empty() {
+        return Ok(());
+    }
+    let text = terminal_lines(console, 0, SAVE);
+    text.iter().try_for_each(|line| writeln!(console, "{line}"))?;
+    for database in &outcome.damaged {
+        writeln!(console, "  {}", repair_command(database))?;
+    }
+    match outcome.more_damaged {
+        0 => Ok(()),
+        more => writeln!(console, "  and {} more", count(more)),
+    }
 }
 
 /// Writes the totals over all verdicts, if there are several.

@@ -36,6 +36,7 @@ mod public_current;
 mod public_format;
 mod public_logs;
 mod public_repair;
+mod public_state;
 mod query;
 mod query_database;
 mod query_many;
@@ -69,6 +70,8 @@ use std::time::{Duration, Instant};
 
 use databases as manifest;
 use serde_json::Value;
+
+use databases as manifest;
 
 /// The end of an advised `filterblock rebuild` without options, for a path that needs no quotes.
 const REBUILT: &str = if cfg!(windows) { "-rebuilt" } else { " --in-place" };

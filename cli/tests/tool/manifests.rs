@@ -90,7 +90,7 @@ fn every_field_is_shown() {
         &format!("record 2 at offset {}, ", offsets[1]),
         "  previous log 3\n  - level 0, table 5\n  + level 1, table 6, 10 B: \"n\" #7 to \"z\" #9 (type 7)\n",
         "  next compaction of level 2 from \"q\" #7\n",
-        "  logs             from 4 on, and 3\n",
+        "  logs             from 0 on, and 3\n",
     ] {
         assert!(run.out.contains(expected), "{expected}: {}", run.out);
     }

@@ -6,6 +6,7 @@
 //! `query::candidates::table` also fails if the table does not open.
 
 pub(crate) mod correct;
+pub(crate) mod current_manifest;
 pub(crate) mod file_type;
 mod goleveldb;
 pub(crate) mod index_order;
@@ -25,6 +26,7 @@ pub(crate) mod query;
 pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod scan;
+pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod table_size;
 pub(crate) mod tune;

@@ -3,10 +3,9 @@
 use std::io::{self, Read as _};
 
 use filterblock::database::{FileKind, manifest_in_current};
-use filterblock::escape_path;
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, REPAIR, Result};
+use super::failure::{Failure, Result};
 use super::files::Folder;
 use crate::report::ErrorKind;
 
@@ -58,7 +57,7 @@ pub(super) fn current_name(dir: &Folder) -> Result<String> {
     let mut contents = Vec::new();
     let read = dir.open_file("CURRENT").and_then(|file| file.take(MAX_CURRENT).read_to_end(&mut contents));
     read.map_err(|error| Failure::system("reading it", &path, &error))?;
-    let name = manifest_in_current(&contents).map_err(|error| Failure::of(error, &path).and(REPAIR))?;
+    let name = manifest_in_current(&contents).map_err(|error| Failure::of(error, &path))?;
     Ok(name.to_owned())
 }
 
@@ -68,8 +67,7 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     let path = dir.path_of(&name);
     FileRecord::read(dir, name).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            let text = format!("{}: CURRENT names it, and it is missing; {REPAIR}", escape_path(&path));
-            Failure::failed(text, Some(ErrorKind::Missing))
+            Failure::refused(&path, "is missing, and CURRENT names it").of_kind(ErrorKind::Missing)
         }
         _ => Failure::system("reading it", &path, &error),
     })

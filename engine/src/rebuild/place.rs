@@ -7,7 +7,7 @@ use filterblock::database::{DatabaseLock, FileKind};
 use filterblock::escape_path;
 use filterblock::table::ReadAt;
 
-use super::failure::{Failure, REPAIR, Result};
+use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose, is_root};
 use super::source::read_database;
 use super::undo_folder::UndoFolder;
@@ -85,10 +85,11 @@ fn check_is_database(dir: &Folder, done: &str) -> Result<()> {
                 let kind = name.to_str().and_then(FileKind::parse).map(|(kind, _)| kind);
                 matches!(kind, Some(FileKind::Table | FileKind::Log | FileKind::Manifest))
             };
-            let why = match dir.names()?.iter().any(is_of_database) {
-                true => format!("CURRENT is missing; {REPAIR}"),
-                false => "CURRENT is missing, so this is not the folder of a database".to_owned(),
-            };
+            if dir.names()?.iter().any(is_of_database) {
+                let failure = Failure::refused(dir.path(), "CURRENT is missing").of_kind(ErrorKind::Missing);
+                return Err(failure.while_reading(dir.path()));
+            }
+            let why = "CURRENT is missing, so this is not the folder of a database";
             let text = format!("{}: {why}", escape_path(dir.path()));
             Err(Failure::failed(text, Some(ErrorKind::Missing)))
         }

@@ -63,8 +63,10 @@ macro_rules! codes {
     };
 }
 
-const RESTORE: &str = "Restore the file from a copy; failing that, filterblock repair DB --to NEW saves what can be read. Check \
-     disk and memory.";
+const RESTORE: &str = "Restore the database from a backup; failing that, by its program's own way; failing that, filterblock \
+     repair DB --to NEW saves what can be read. Check disk and memory.";
+const LOOK: &str = "Look for the file in a backup from the same time; failing that, filterblock repair DB --to NEW saves \
+     what is left.";
 /// True where a rebuild in place is not advised: on Windows, where it is refused, and in a browser, which does not
 /// reveal the user's system.
 pub const COPIES_ONLY: bool = cfg!(any(windows, target_family = "wasm"));
@@ -82,8 +84,8 @@ const RENEW: &str = match COPIES_ONLY {
               that writes does not match its name."
     }
 };
-const REORDER: &str = "Open the database with the comparator it was written with. If that is so already, copy the entries into a \
-     new database.";
+const REORDER: &str = "filterblock repair DB --to NEW sorts all entries into new tables. If the program sets another comparator \
+     than it did when it wrote them, set that one instead.";
 
 codes! {
     Unreadable = "unreadable", Hides, Unreadable,
@@ -130,7 +132,7 @@ codes! {
         REORDER;
     ShortKey = "short-key", Damage, Damaged,
         "A key is shorter than any of a database: LevelDB reports corruption, or stops.",
-        "No database wrote this table: take it out of the folder.";
+        "No database wrote this key: filterblock repair DB --to NEW leaves it out.";
     FilterUnusable = "filter-unusable", Filter, Damaged,
         "The filters cannot be read. LevelDB goes on without them: slower, not wrong.",
         REBUILD;
@@ -143,16 +145,19 @@ codes! {
     Manifest = "manifest", Damage, Damaged,
         "CURRENT or the MANIFEST is missing or damaged: LevelDB does not open the database, or passes over \
          the end of it.",
-        "Restore both from the same copy as the tables; failing that, filterblock repair DB --to NEW.";
+        RESTORE;
+    LogMissing = "log-missing", Damage, Missing,
+        "The log that the MANIFEST names does not exist: the newest writes may have been in it.",
+        LOOK;
     TableMissing = "table-missing", Damage, Missing,
         "The MANIFEST has a table that does not exist: its keys are gone.",
-        "Restore the file: LevelDB removes only tables that it does not use.";
+        LOOK;
     TableSize = "table-size", Damage, Damaged,
         "A table has another size than the MANIFEST has recorded: lookups in it fail.",
-        "Restore the file; failing that, filterblock repair DB --to NEW.";
+        LOOK;
     TableRange = "table-range", Damage, Damaged,
         "A table begins or ends with another key than the MANIFEST has recorded: keys are not found.",
-        "The file belongs to another table: restore it.";
+        LOOK;
     TableOverlap = "table-overlap", Damage, Damaged,
         "Tables of one level overlap: keys are not found, or deleted ones come back.",
         "filterblock repair DB --to NEW sorts all entries into new tables.";

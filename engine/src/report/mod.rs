@@ -17,6 +17,7 @@ mod rebuild;
 #[cfg(feature = "fs")]
 mod repair;
 mod scan;
+mod state;
 mod strings;
 mod subject;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub use repair::{
     RepairedKind,
 };
 pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
+pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub use subject::{Depth, Fetched, Remark, Subject};

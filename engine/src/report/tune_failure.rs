@@ -17,11 +17,15 @@ pub struct TuneFailure {
     pub kind: Option<ErrorKind>,
     /// The other format, if that is the reason.
     pub other_format: Option<FoundFormat>,
+    /// The command that comes first, as the database is damaged. `None`: it is not damaged as a whole, or could not be
+    /// read.
+    pub first: Option<String>,
 }
 
 impl TuneFailure {
-    pub(crate) fn new(text: impl Into<String>, kind: impl Into<Option<ErrorKind>>) -> Self {
-        Self { text: text.into(), kind: kind.into(), other_format: None }
+    /// The failure for this reason.
+    pub fn new(text: impl Into<String>, kind: impl Into<Option<ErrorKind>>) -> Self {
+        Self { text: text.into(), kind: kind.into(), other_format: None, first: None }
     }
 
     /// The failure for `error`. Its text does not contain the path, which messages show before the

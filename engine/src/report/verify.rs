@@ -114,6 +114,8 @@ pub enum Note {
     },
     /// No order of the keys is recorded, and the keys are not in bytewise order. The finding is the first example.
     NotBytewise(Box<Finding>),
+    /// The MANIFEST is so long that opening the database is slow. The text says by how much, and what helps.
+    HugeManifest(String),
     /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
 }

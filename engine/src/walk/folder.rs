@@ -1,8 +1,9 @@
 //! The tables and database folders to which the given paths lead.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::{fs, io, sync::Arc};
+use std::sync::{Arc, OnceLock};
+use std::{fs, io};
 
 use filterblock::database::{
     Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest, StrayFile, TableStatus, UnreadableFile,
@@ -86,6 +87,11 @@ pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
     Ok(Arc::new(again))
 }
 
+/// A remark on the file `name`, which is probably a missing table.
+pub(crate) fn copy_text(name: &str) -> String {
+    format!("; {} has its size, and `repair` takes it for this table", escape_path(Path::new(name)))
+}
+
 /// A folder of tables, and the database in it if there is one.
 #[derive(Debug)]
 pub struct Folder {
@@ -97,13 +103,15 @@ pub struct Folder {
     /// The tables, logs and folders that are passed over in object storage, with the reasons why the client cannot ask
     /// for them.
     odd: Vec<(PathBuf, PathError)>,
+    /// The names of files that are named as copies of tables are, by the number of the table and their size.
+    copies: OnceLock<BTreeMap<(u64, u64), String>>,
 }
 
 impl Folder {
     /// Lists the folder, and reads the MANIFEST. Fails if the folder cannot be listed.
     pub(super) fn open(path: &Path) -> Result<Self, PathError> {
         let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
-        Ok(Self { database, is_listing: false, storage: None, odd: Vec::new() })
+        Ok(Self { database, is_listing: false, storage: None, odd: Vec::new(), copies: OnceLock::new() })
     }
 
     /// The folder at `path`; `None` if a file is there.
@@ -111,14 +119,14 @@ impl Folder {
         let Some(names) = storage.list(path)? else { return Ok(None) };
         let database = database_in(&**storage, path, names);
         let storage = Some(Arc::clone(storage));
-        Ok(Some(Self { database, is_listing: true, storage, odd: Vec::new() }))
+        Ok(Some(Self { database, is_listing: true, storage, odd: Vec::new(), copies: OnceLock::new() }))
     }
 
     /// A folder in object storage, with the database made from its listing. `odd`: the tables, logs and folders
     /// that are passed over, with the reasons. The path of a folder ends with a slash.
     #[cfg(feature = "remote")]
     pub const fn of_listing(database: Database, odd: Vec<(PathBuf, PathError)>) -> Self {
-        Self { database, is_listing: true, storage: None, odd }
+        Self { database, is_listing: true, storage: None, odd, copies: OnceLock::new() }
     }
 
     pub fn path(&self) -> &Path {
@@ -128,7 +136,8 @@ impl Folder {
     /// The folder with the same files under another MANIFEST.
     pub(crate) fn with_manifest(&self, manifest: Manifest) -> Self {
         let database = self.database.with_manifest(manifest);
-        Self { database, is_listing: self.is_listing, storage: self.storage.clone(), odd: self.odd.clone() }
+        let (storage, odd) = (self.storage.clone(), self.odd.clone());
+        Self { database, is_listing: self.is_listing, storage, odd, copies: OnceLock::new() }
     }
 
     pub const fn database(&self) -> &Database {
@@ -202,14 +211,33 @@ impl Folder {
         })
     }
 
-    /// Returns true if the folder is in object storage.
-    pub const fn is_remote(&self) -> bool {
-        self.is_listing && self.storage.is_none()
+    /// The name of a file that is probably the missing table `live`: it is named as copies are, and has its size.
+    pub(crate) fn copy_of(&self, live: &LiveTable) -> Option<&str> {
+        let copies = self.copies.get_or_init(|| {
+            let strays = self.database.files().strays();
+            let named = strays.filter_map(|stray| Some((stray, stray.path.file_name()?.to_str()?)));
+            let copies = named.filter_map(|(stray, name)| match FileKind::parse_copy(name)? {
+                (FileKind::Table, number) => Some(((number, stray.len), name.to_owned())),
+                _ => None,
+            });
+            filterblock::map_of(copies)
+        });
+        copies.get(&(live.number, live.size)).map(String::as_str)
+    }
+
+    /// A remark on the file that is probably the missing table `live`; empty if there is none.
+    pub(crate) fn copy_text(&self, live: &LiveTable) -> String {
+        self.copy_of(live).map(copy_text).unwrap_or_default()
     }
 
     /// The storage of the folder; `None`: the local file system, or object storage.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
+    }
+
+    /// Returns true if the folder is in object storage, whose files cannot be opened at once.
+    pub const fn is_remote(&self) -> bool {
+        self.is_listing && self.storage.is_none()
     }
 
     /// Returns true if the folder next to this folder keeps the tables from before a rebuild. False outside the local
@@ -284,11 +312,6 @@ impl Folder {
             _ => None,
         });
         logs.filter(|(file, _)| !file.is_link && file.len > 0)
-    }
-
-    /// Returns true if nothing is lost if the end of the MANIFEST is missing: no table is there that it could list.
-    pub fn is_end_harmless(&self) -> bool {
-        self.tables().all(|table| self.record(table).is_some_and(|record| record.live.is_some()))
     }
 
     /// Returns true if the log at `path` may hold writes that are in no table yet.

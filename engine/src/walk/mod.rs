@@ -13,7 +13,7 @@ pub(crate) mod sources;
 pub(crate) mod storage;
 pub(crate) mod url;
 
-pub(crate) use folder::{Folder, TableRecord, reopen};
+pub(crate) use folder::{Folder, TableRecord, copy_text, reopen};
 #[cfg(feature = "fs")]
 pub(crate) use folder::{UNDO_RECORD, UNDO_SUFFIX};
 pub use folder::{is_input, other_format};

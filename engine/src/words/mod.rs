@@ -14,11 +14,11 @@ mod shell_word;
 pub mod tune_examples;
 
 pub use advice::{
-    DECIDE, LEAST_GAIN, RENEW, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level, near_text,
-    ranges_text, rebuild_command, rebuild_text, renew_text, repair_command, small_text,
+    DECIDE, LEAST_GAIN, RENEW, SAVE, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level,
+    near_text, ranges_text, rebuild_command, rebuild_text, renew_text, repair_command, small_text,
 };
 pub(crate) use advice::{
-    RESTORE, TORN, UNDECODABLE, USUAL_BITS_TEXT, equality_text, hash_if_asked_text, hash_text,
+    RESTORE, UNDECODABLE, USUAL_BITS_TEXT, equality_text, hash_if_asked_text, hash_text,
     several_policies_text,
 };
 pub(crate) use compression::compression_names;

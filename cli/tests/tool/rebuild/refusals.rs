@@ -30,14 +30,12 @@ fn what_is_no_database() {
 fn a_database_without_current_is_one_to_repair() {
     let db = usual();
     fs::remove_file(db.file("CURRENT")).unwrap();
-    let repair = "`filterblock repair DB --to NEW` makes a new database of what is there";
-    db.refused(2, &["--in-place"], &format!("{{db}}: CURRENT is missing; {repair}"));
+    db.repaired_first(&["--in-place"], "{db}: CURRENT is missing");
 }
 
 #[test]
 fn a_missing_or_strange_manifest() {
     let db = usual();
-    let repair = "`filterblock repair DB --to NEW` makes a new database of what is there";
     for (current, found) in [
         (&b"MANIFEST-000040"[..], "no line feed at its end, as a text editor or a shell may write it"),
         (b"../MANIFEST-000040\n", "\"../MANIFEST-000040\\x0a\""),
@@ -46,11 +44,10 @@ fn a_missing_or_strange_manifest() {
     ] {
         db.write("CURRENT", current);
         let expected = "expected MANIFEST-, a number and a line feed";
-        db.refused(1, &["--in-place"], &format!("{{db}}/CURRENT: CURRENT has {found}; {expected}; {repair}"));
+        db.repaired_first(&["--in-place"], &format!("{{db}}/CURRENT: CURRENT has {found}; {expected}"));
     }
     db.write("CURRENT", "MANIFEST-000039\n");
-    let missing = format!("{{db}}/MANIFEST-000039: CURRENT names it, and it is missing; {repair}");
-    db.refused(2, &["--in-place"], &missing);
+    db.repaired_first(&["--in-place"], "{db}/MANIFEST-000039: is missing, and CURRENT names it");
 }
 
 /// The MANIFEST has a tag that RocksDB and other relatives write.
@@ -106,14 +103,14 @@ fn tables_that_are_missing_or_of_another_size() {
         &["--to", target.to_str().unwrap()],
     ];
     for options in all {
-        db.refused(1, options, &missing);
+        db.repaired_first(options, &missing);
     }
     db.write("000012.ldb", &bytes[..len - 1]);
     let size =
         |found| format!("{{db}}/000012.ldb: expected {len} bytes, as the MANIFEST has it, found {found}");
-    all.iter().for_each(|options| db.refused(1, options, &size(len - 1)));
+    all.iter().for_each(|options| db.repaired_first(options, &size(len - 1)));
     db.write("000012.ldb", [&bytes[..], b"x"].concat());
-    all.iter().for_each(|options| db.refused(1, options, &size(len + 1)));
+    all.iter().for_each(|options| db.repaired_first(options, &size(len + 1)));
 }
 
 #[test]
@@ -123,8 +120,7 @@ fn one_number_on_two_levels() {
     let old = db.manifest().tables().iter().find(|table| table.number == 12).unwrap().clone();
     let more = manifest::Edit::default().add(5, 12, bytes, &old.smallest, &old.largest);
     db.write("MANIFEST-000040", [db.read("MANIFEST-000040"), manifest::log(&[more.0]).0].concat());
-    db.refused(
-        1,
+    db.repaired_first(
         &["--in-place"],
         "{db}/MANIFEST-000040: table 12 is on two levels; only one table of a number was expected",
     );
@@ -193,7 +189,8 @@ fn damaged_data_is_refused_or_kept() {
             "{run:?}"
         );
         assert!(run.err.contains("; --keep-undecodable leaves such a table as it is"), "{run:?}");
-        let said = run.err.ends_with("; the database is as it was before\n");
+        assert!(run.err.contains("\nfilterblock: first: filterblock repair "), "{run:?}");
+        let said = run.err.contains("; the database is as it was before\n");
         assert_eq!(said, options[0] == "--in-place" && !options.contains(&"--dry-run"), "{run:?}");
         db.is_as(&before);
     }

@@ -10,6 +10,7 @@ use filterblock::{Result, SharedPolicy};
 use super::bare_block::read;
 use super::table::{bare_block, look};
 use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
+use crate::audit::state;
 use crate::audit::stats::Reach;
 use crate::audit::verify::other;
 use crate::engine::{Engine, Sink};
@@ -194,15 +195,17 @@ pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathErro
 /// The live tables of a folder that have no file.
 pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table> {
     place.folder.missing().map(|(path, live, record)| {
-        let mut table = Table::missing(missing_text(live));
+        let mut table = Table::missing(missing_text(&place.folder, live));
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table
     })
 }
 
-/// The message that there is no file for a table of the MANIFEST.
-pub(crate) fn missing_text(table: &LiveTable) -> String {
-    format!("is missing: the MANIFEST has a table of {} bytes on level {}", table.size, table.level)
+/// The message that there is no file for a table of the MANIFEST of `folder`.
+pub(crate) fn missing_text(folder: &Folder, table: &LiveTable) -> String {
+    let LiveTable { size, level, .. } = table;
+    let copy = folder.copy_text(table);
+    format!("is missing: the MANIFEST has a table of {size} bytes on level {level}{copy}")
 }
 
 /// The weights of a folder's tables in the mean of the tables' false-positive rates. `entries`: the entries of
@@ -281,8 +284,18 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         }
     }
 
-    fn begin(&mut self, place: &ListedFolder, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
-        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs);
+    fn begin(
+        &mut self,
+        place: &ListedFolder,
+        logs: Vec<PathBuf>,
+        mut remarks: Vec<Remark>,
+    ) -> io::Result<()> {
+        if let Some(huge) = state::huge_manifest(&place.folder) {
+            remarks.push(Remark::new(&place.path, huge.text(&place.path)));
+        }
+        let faults = state::faults(&place.folder);
+        self.outcome.damage |= !faults.is_empty();
+        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, faults);
         if let Some((_, error)) = place.folder.manifest_error() {
             self.fault(ErrorKind::of(error));
         }

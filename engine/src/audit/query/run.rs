@@ -17,7 +17,7 @@ use crate::report::{
 };
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError, TableRecord};
-use crate::{audit::file_type::explain, words::counted_as};
+use crate::{audit::file_type::explain, audit::state::faults, words::counted_as};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -231,10 +231,11 @@ impl Query<'_> {
         passed_over: &[(PathBuf, PathError)],
     ) -> io::Result<()> {
         let folder = &place.folder;
-        self.outcome.is_unsound |= !passed_over.is_empty();
+        let faults = faults(folder);
+        self.outcome.is_unsound |= !passed_over.is_empty() || !faults.is_empty();
         let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
+        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs, faults);
         self.outcome.is_unsound |= folder_line.error.is_some();
         (self.sink)(QueryLine::Folder(folder_line))?;
         let keys = self.question.keys.given().len();
@@ -243,8 +244,8 @@ impl Query<'_> {
             tables_left_out: 0,
             is_counted: false,
         });
-        for (path, ..) in folder.missing() {
-            let message = "is missing: the MANIFEST has this table".to_owned();
+        for (path, live, _) in folder.missing() {
+            let message = format!("is missing: the MANIFEST has this table{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
             self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
         }

@@ -3,6 +3,7 @@
 pub(crate) mod carve;
 mod correction;
 mod database;
+mod hints;
 mod openers;
 pub(super) mod range;
 mod request;

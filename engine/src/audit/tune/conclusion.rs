@@ -88,6 +88,7 @@ impl TuneResults<'_> {
             faults: self.named_faults(),
             found: self.found(),
             notes: Vec::new(),
+            is_damaged: false,
         };
         let has_mixed_ranges = self.base_lgs().len() > 1;
         let has_tree = self.input.manifest.is_some();

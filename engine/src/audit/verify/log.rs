@@ -38,9 +38,9 @@ pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Verdict {
     found.end(is_cut, zeros.into_inner())
 }
 
-/// Verifies a MANIFEST by itself, without the files of its database. `is_end_harmless`: nothing is lost if its end is
-/// missing.
-pub(crate) fn manifest(source: &mut dyn Read, is_end_harmless: bool) -> Verdict {
+/// Verifies a MANIFEST by itself, without the files of its database. `misses_tables`: the database has tables that the
+/// end of the MANIFEST listed.
+pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Verdict {
     let zeros = RefCell::new(ZeroFinder::default());
     let scan = Manifest::scan(Watched { source, zeros: &zeros }, Manifest::DEFAULT_MEMORY_LIMIT);
     let mut verdict = Verdict::default();
@@ -49,26 +49,26 @@ pub(crate) fn manifest(source: &mut dyn Read, is_end_harmless: bool) -> Verdict 
         return verdict;
     }
     let sequence = PassedOver::sequence(scan.manifest.last_sequence());
-    verdict.take_end(scan.manifest.incomplete_tail(), sequence.or(zeros.into_inner().end()), is_end_harmless);
+    let (cut, left_out) = (scan.manifest.incomplete_tail(), sequence.or(zeros.into_inner().end()));
+    match cut.filter(|_| misses_tables) {
+        Some(offset) => {
+            let expected = "a MANIFEST that lists all tables of its database";
+            let found = "its end missing, and tables that it does not list";
+            verdict.findings.push(Finding::new(Code::Manifest, offset, expected, found));
+        }
+        None => verdict.take_end(cut, left_out),
+    }
     verdict
 }
 
 impl Verdict {
-    /// Takes what follows the last whole record of a MANIFEST: the record at the offset `cut`, which is incomplete, or
-    /// bytes that LevelDB leaves out. `is_harmless`: nothing is lost if the end is missing.
-    pub(super) fn take_end(&mut self, cut: Option<u64>, passed_over: Option<PassedOver>, is_harmless: bool) {
-        match (cut, passed_over) {
-            (_, Some(wrong @ PassedOver::Length(_))) => self.findings.push(wrong.finding()),
-            (Some(_), _) if is_harmless => self.notes.push(Note::CutWrite),
-            (Some(offset), _) => {
-                let expected = "a MANIFEST that ends behind a record";
-                let found = "an end within a record, which LevelDB passes over";
-                self.findings.push(Finding::new(Code::Manifest, offset, expected, found));
-            }
-            (None, Some(PassedOver::Zeros(offset))) if is_harmless => {
-                self.notes.push(Note::Preallocated(offset));
-            }
-            (None, Some(passed_over)) => self.findings.push(passed_over.finding()),
+    /// Takes what follows the last whole record of a MANIFEST that misses no table: the record at the offset `cut`, which
+    /// is incomplete, or bytes that LevelDB leaves out.
+    pub(super) fn take_end(&mut self, cut: Option<u64>, left_out: Option<PassedOver>) {
+        match (cut, left_out) {
+            (_, Some(PassedOver::Zeros(offset))) => self.notes.push(Note::Preallocated(offset)),
+            (_, Some(left_out)) => self.findings.push(left_out.finding()),
+            (Some(_), None) => self.notes.push(Note::CutWrite),
             (None, None) => {}
         }
     }

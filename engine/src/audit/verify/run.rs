@@ -1,20 +1,22 @@
 //! The verification of everything that the given paths lead to.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::{Versions, check::table, log};
-use crate::audit::manifest::{current, open};
+use crate::audit::current_manifest::{current, missing_manifest, open};
 use crate::audit::order::Order;
 use crate::audit::passed_over::PassedOver;
-use crate::audit::{correct, lost_keys::LostKeys};
+use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    About, Code, Depth, ErrorKind, Finding, Note, Subject, Verdict, VerdictCounts, Verified,
+    About, Code, Depth, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified,
+    Weight,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
@@ -29,7 +31,16 @@ pub struct VerifyOutcome {
     pub list_failed: bool,
     /// The reason why no threads could be started. `None`: threads were started, or were not needed.
     pub not_started: Option<String>,
+    /// The first folders that have damage, of more than filters.
+    pub damaged: Vec<PathBuf>,
+    /// The number of further folders that have damage.
+    pub more_damaged: u64,
+    /// The last folder that has damage.
+    last_damaged: PathBuf,
 }
+
+/// The greatest number of damaged folders that are named.
+const MAX_DAMAGED: usize = 5;
 
 impl Engine {
     /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and asks the filters for
@@ -115,7 +126,10 @@ pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) 
             Some(verdict)
         }
         OtherFile::Manifest => {
-            Some(super::log::manifest(contents, folder.is_none_or(Folder::is_end_harmless)))
+            let is_missing = |folder: &Arc<Folder>| {
+                state::faults(folder).iter().any(|fault| matches!(fault, StateFault::Unlisted(_)))
+            };
+            Some(super::log::manifest(contents, file.folder.as_ref().is_some_and(is_missing)))
         }
         _ => None,
     }
@@ -151,7 +165,9 @@ impl VerifyOutcome {
             }
             Event::Begin { place, .. } => {
                 *versions = Versions::default();
-                verdicts_on_folder(&place).into_iter().try_for_each(|verified| self.verified(verified, show))
+                let verdicts = verdicts_on_folder(&place);
+                verdicts.iter().for_each(|verified| self.see(&place.folder, &verified.verdict));
+                verdicts.into_iter().try_for_each(|verified| self.verified(verified, show))
             }
             // The writes of a log that is gone are in a table by now.
             Event::Other { result: Err(error), .. } if error.kind() == ErrorKind::Vanished => Ok(()),
@@ -175,6 +191,7 @@ impl VerifyOutcome {
                 }
                 let mut verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
                 versions.add(&target, &mut verdict);
+                target.folder.iter().for_each(|folder| self.see(folder, &verdict));
                 self.verdict(target.subject(&[], fetched.as_ref()), About::Table, verdict, show)
             }
             Event::Lost(target) => {
@@ -185,6 +202,19 @@ impl VerifyOutcome {
                 self.not_started = Some(reason);
                 Ok(())
             }
+        }
+    }
+
+    /// Notes the folder of a verdict if that tells of damage.
+    fn see(&mut self, folder: &Folder, verdict: &Verdict) {
+        let is_damage = verdict.findings.counts().any(|(code, _)| code.weight() == Weight::Damage);
+        if !is_damage || self.last_damaged == folder.path() {
+            return;
+        }
+        self.last_damaged = folder.path().to_owned();
+        match self.damaged.len() < MAX_DAMAGED {
+            true => self.damaged.push(folder.path().to_owned()),
+            false => self.more_damaged += 1,
         }
     }
 
@@ -222,7 +252,8 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     let (path, verdict) = manifest(folder);
     let missing = folder.missing().map(|(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
-        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
+        let found = format!("no such file{}", folder.copy_text(table));
+        let finding = Finding::new(Code::TableMissing, None, expected, found);
         of(&path, About::Table, Verdict::of_finding(finding.with_lost(LostKeys::of_table(table))))
     });
     skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
@@ -238,19 +269,32 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
 }
 
 /// Returns the path that the verdict on a whole folder is about, and the verdict. The verdict names the fault of the
-/// MANIFEST, if there is one.
-fn manifest(folder: &Folder) -> (&Path, Verdict) {
+/// MANIFEST or, if there is none, those of the database as a whole.
+fn manifest(folder: &Arc<Folder>) -> (&Path, Verdict) {
+    let mut verdict = Verdict::default();
     if let Some((path, error)) = folder.manifest_error() {
         let mut finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         finding.plain.iter_mut().for_each(|plain| plain.push_str(&remedy_of_current(folder)));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
-        let is_missing =
-            matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-        let code = if is_missing { Code::Manifest } else { finding.code };
-        return (path, Verdict::of_finding(Finding { code, ..finding }));
+        let finding = match folder.database().manifest().err().and_then(missing_manifest) {
+            Some(text) => {
+                let plain = Some(format!("{text}: LevelDB does not open the database"));
+                Finding { code: Code::Manifest, plain, ..finding }
+            }
+            None => finding,
+        };
+        verdict.findings.push(finding);
+        return (path, verdict);
     }
-    let mut verdict = Verdict::default();
-    verdict.take_end(folder.incomplete_tail(), passed_over(folder), folder.is_end_harmless());
+    let faults = state::faults(folder);
+    faults.iter().for_each(|fault| verdict.findings.push(fault.finding()));
+    // Tables that the MANIFEST misses show what was at its end.
+    if !faults.iter().any(|fault| matches!(fault, StateFault::Unlisted(_))) {
+        verdict.take_end(folder.incomplete_tail(), passed_over(folder));
+    }
+    if let Some(huge) = state::huge_manifest(folder) {
+        verdict.notes.push(Note::HugeManifest(huge.text(folder.path())));
+    }
     (folder.path(), verdict)
 }
 
