@@ -144,6 +144,9 @@ impl Database {
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let py = keys.py();
         let (keys, version) = (Keys::of(keys)?, self.now(py)?);
+        if let Some(fault) = py.detach(|| version.state_faults().first()) {
+            return Err(from_fault(py, None, fault));
+        }
         let lookups = keys.with(|keys| {
             py.detach(|| {
                 let mut lookups = Vec::new();

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use filterblock::table::{
 };
 use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{InOrder, SharedFile, SharedFiles, contradicted, read_options};
+use filterblock_engine::{Engine, InOrder, SharedFile, SharedFiles, contradicted, read_options};
 
 use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
@@ -50,7 +50,7 @@ struct State {
 /// The result of looking a key up.
 pub(crate) enum Found {
     Value(Option<Bytes>),
-    /// A table that the lookup came to is not the one that the MANIFEST means.
+    /// A table that the lookup came to is not the one that the MANIFEST means, or a newer value may be missing.
     Contradicted(Fault),
     /// There is no MANIFEST that can be relied on, and the caller has not given the order.
     NoManifest(Arc<Version>),
@@ -69,6 +69,8 @@ pub(crate) struct Version {
     pub(crate) writes: Option<LiveWrites>,
     /// The live tables whose sizes contradict the MANIFEST, by number.
     pub(crate) contradicted: Vec<(u64, Fault)>,
+    /// The faults of the database as a whole, found when they are needed.
+    state_faults: OnceLock<Vec<Fault>>,
     tables: Tables,
     stamp: Stamp,
 }
@@ -142,6 +144,9 @@ impl Kept {
             if version.database.manifest().is_err() && !self.is_bytewise {
                 return Ok(Found::NoManifest(version));
             }
+            if let Some(fault) = version.state_faults().first() {
+                return Ok(Found::Contradicted(fault.clone()));
+            }
             match version.get(key) {
                 // A table was replaced in the meantime.
                 Err(error) if rounds < MAX_ROUNDS && version.has_vanished(&error) => {
@@ -200,6 +205,7 @@ impl Version {
             is_ordered,
             writes,
             contradicted,
+            state_faults: OnceLock::new(),
             tables: Tables::default(),
             stamp,
         }
@@ -208,6 +214,11 @@ impl Version {
     /// Returns the opener of this database's files for a scan.
     pub(crate) fn opener(&self) -> KeptOpener {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
+    }
+
+    /// The faults of the database as a whole, because of which newer values may be missing.
+    pub(crate) fn state_faults(&self) -> &[Fault] {
+        self.state_faults.get_or_init(|| Engine::new().state_faults(self.database.dir()))
     }
 
     /// The fault of a table whose size contradicts the MANIFEST, if the error of a lookup is about such a table. When a

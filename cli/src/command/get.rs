@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 use filterblock::{escape, table::Lookup};
-use filterblock_engine::report::{Fault, Row, ScanLine, StateFault};
+use filterblock_engine::report::{Row, ScanLine, StateFault};
 use filterblock_engine::{Inputs, KeyRange, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, StoredKeys};
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
                 entries.write(&row, console)?;
             }
             ScanLine::Entry(_, row) => keep_newest(&mut newest, &row),
-            ScanLine::Fault(_, Fault { state: Some(fault), .. }) => doubts.push((**fault).clone()),
+            ScanLine::State(_, fault, _) => doubts.push(fault.clone()),
             ScanLine::Fault(subject, fault) => console.message_about(subject.path, &fault.message),
             ScanLine::End(subject, _) => {
                 is_doubted |= !doubts.is_empty();

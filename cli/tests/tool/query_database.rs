@@ -256,7 +256,7 @@ fn one_table(order: &[u8], keys: &[&str], [smallest, largest]: [&str; 2]) -> tem
     let path = file(&folder, "000005.ldb", crafted.finish(&blocks, &[]));
     let size = fs::metadata(path).unwrap().len();
     let [smallest, largest] = [smallest, largest].map(manifest::value_key);
-    let numbers = manifest::Edit::default().comparator(order).number(2, 4).number(3, 9).number(4, 100);
+    let numbers = manifest::Edit::default().comparator(order).number(2, 0).number(3, 9).number(4, 100);
     let all = manifest::log(&[numbers.add(1, 5, size, &smallest, &largest).0]).0;
     file(&folder, "MANIFEST-000004", all);
     file(&folder, "CURRENT", "MANIFEST-000004\n");

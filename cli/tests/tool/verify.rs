@@ -569,7 +569,7 @@ fn what_cannot_be_looked_at_is_said_in_words() {
     };
     said(&copy.path().join("nowhere"), 2, "  unreadable: does not exist");
     std::fs::remove_file(copy.path().join("CURRENT")).unwrap();
-    said(copy.path(), 1, "  manifest: does not exist");
+    said(copy.path(), 1, "  manifest: CURRENT is missing: LevelDB does not open the database");
     let json = run(&args!["verify", "--json", copy.path().join("nowhere")]).expect(2).one();
     let finding = &json["findings"][0];
     assert_eq!(finding["expected"], "a table or a database folder");

@@ -5,11 +5,24 @@ use std::path::Path;
 use filterblock::table::{Lookup, known_comparator};
 
 use super::reading::limit_walks;
-use super::state::faults_for;
+use super::state::{faults, faults_for};
 use crate::engine::Engine;
+use crate::report::Fault;
 use crate::walk::folder::{PathKind, resolve};
 
 impl Engine {
+    /// The faults of the database in a folder as a whole, because of which newer values may be missing: tables that its
+    /// MANIFEST does not list, and logs that are missing. Empty also if there is no database with a sound MANIFEST.
+    pub fn state_faults(&self, folder: &Path) -> Vec<Fault> {
+        match resolve(folder, None) {
+            Ok(PathKind::Folder(found)) => {
+                let fault = |fault| Fault { path: Some(folder.to_owned()), ..Fault::from(fault) };
+                faults(&found).iter().map(fault).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Looks up the newest version of a key in the database in a folder, as LevelDB does and as
     /// [`Database::get`](filterblock::database::Database::get) describes: in the live logs, then in the tables
     /// whose recorded ranges include the key, up to the first that has the key. Filters are not asked. Damage

@@ -4,10 +4,10 @@
 //! of the state shown: otherwise, tables that a lost record deleted would come back.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use filterblock::database::{DatabaseListing, FileKind, LogReader, Manifest, VersionEdit};
+use filterblock::database::{FileKind, LogReader, Manifest, VersionEdit};
 use filterblock::{Error, escape_path};
 
 use super::current_manifest::{current, open};
@@ -17,9 +17,7 @@ use crate::engine::{Engine, Sink};
 use crate::report::{
     AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Remark, StateFault, Subject,
 };
-use crate::walk::{
-    Discovered, Folder, Inputs, PathError, Sources, Storage, open_file, open_listed, open_log,
-};
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed};
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
 const MAX_FAULTS: u64 = 64;
@@ -141,12 +139,15 @@ impl Shown<'_> {
         if let Err(error) = &zeros {
             self.failed(subject, error)?;
         }
-        let database = folder.filter(|_| scan.damage.is_none());
+        // A MANIFEST that CURRENT does not name may be a copy without the other files.
+        let is_current =
+            |folder: &&Folder| current(folder, self.storage).is_some_and(|path| path == subject.path);
+        let database = folder.filter(|_| scan.damage.is_none()).filter(is_current);
         let database = database.map(|folder| Arc::new(folder.with_manifest(scan.manifest.clone())));
         let mut has_unlisted = false;
         for fault in database.iter().flat_map(state::faults) {
             has_unlisted |= matches!(fault, StateFault::Unlisted(_));
-            self.fault(subject, &Fault { message: fault.text(), ..fault.into() })?;
+            self.fault(subject, &Fault::new(fault.text(), ErrorKind::Damaged))?;
         }
         // Zeros up to the end are space that a program has reserved, unless tables show that records were there.
         let zeros = zeros.ok().flatten().filter(|found| !matches!(found, PassedOver::Zeros(_)));

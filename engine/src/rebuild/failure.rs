@@ -92,7 +92,7 @@ impl Failure {
     }
 
     /// The failure to read the database at `path`. If the database is damaged, it is a refusal that says what comes first.
-    pub(crate) fn to_read(self, path: &Path) -> Self {
+    pub(crate) fn while_reading(self, path: &Path) -> Self {
         let failure = self.or_repair(path);
         match failure.first.is_some() {
             true => Self { status: RebuildStatus::Refused, ..failure.and("nothing was changed") },

@@ -77,7 +77,7 @@ fn check_is_database(dir: &Folder) -> Result<()> {
             };
             if dir.names()?.iter().any(is_of_database) {
                 let failure = Failure::refused(dir.path(), "CURRENT is missing").of_kind(ErrorKind::Missing);
-                return Err(failure.to_read(dir.path()));
+                return Err(failure.while_reading(dir.path()));
             }
             let why = "CURRENT is missing, so this is not the folder of a database";
             let text = format!("{}: {why}", escape_path(dir.path()));

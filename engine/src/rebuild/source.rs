@@ -49,7 +49,7 @@ impl OldDatabase {
     /// killed leaves such an end. LevelDB opens the state before it, and that is the state of the new MANIFEST, in place
     /// too.
     pub(super) fn read(dir: &Folder) -> Result<Self> {
-        Self::try_read(dir).map_err(|failure| failure.to_read(dir.path()))
+        Self::try_read(dir).map_err(|failure| failure.while_reading(dir.path()))
     }
 
     fn try_read(dir: &Folder) -> Result<Self> {

@@ -176,6 +176,8 @@ pub enum ScanLine<'a> {
     Entry(&'a Path, Row<'a>),
     /// A part that cannot be shown. The subject names the file.
     Fault(Subject<'a>, &'a Fault),
+    /// A fault of a database as a whole, because of which entries are not shown, also as a fault in words.
+    State(Subject<'a>, &'a StateFault, &'a Fault),
     /// The end of a file or database, with the number of its entries that were shown.
     End(Subject<'a>, u64),
 }
@@ -195,14 +197,12 @@ pub struct Fault {
     pub expected: Option<String>,
     /// The state found. `None`: the fault does not name it.
     pub found: Option<String>,
-    /// The fault of the database as a whole that this is. `None`: it is that of a file or a part of a file.
-    pub state: Option<Box<StateFault>>,
 }
 
 impl Fault {
     /// A fault with only a message.
     pub const fn new(message: String, kind: ErrorKind) -> Self {
-        Self { path: None, message, kind, offset: None, expected: None, found: None, state: None }
+        Self { path: None, message, kind, offset: None, expected: None, found: None }
     }
 
     /// Damage to `what`, which also names the offset.
@@ -223,9 +223,9 @@ impl Fault {
     }
 }
 
-impl From<StateFault> for Fault {
-    fn from(fault: StateFault) -> Self {
-        Self { state: Some(Box::new(fault.clone())), ..Self::new(fault.in_scan(), ErrorKind::Damaged) }
+impl From<&StateFault> for Fault {
+    fn from(fault: &StateFault) -> Self {
+        Self::new(fault.in_scan(), ErrorKind::Damaged)
     }
 }
 

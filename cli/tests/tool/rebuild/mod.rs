@@ -206,6 +206,14 @@ impl Db {
         self.is_as(&before);
     }
 
+    /// Runs the program, which has to refuse a damaged database with this message, to name the command that comes first,
+    /// and to change nothing.
+    #[track_caller]
+    fn repaired_first(&self, options: &[&str], message: &str) {
+        const FIRST: &str = "filterblock: first: filterblock repair {db} --to {db}-repaired";
+        self.refused(1, options, &format!("{message}; nothing was changed\n{FIRST}"));
+    }
+
     /// Replaces `{db}` by the folder's path, and `{word}` by the path as a word of a command.
     fn fill(&self, text: &str) -> String {
         let dir = self.dir();

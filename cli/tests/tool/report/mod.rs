@@ -131,7 +131,7 @@ fn a_damaged_log_is_a_finding() {
     fs::write(&log, bytes).unwrap();
     for options in [&[][..], &["--no-verify"]] {
         let (line, page) = report(copy.path(), 1, options);
-        assert!(line.contains("Something is damaged: there is 1 finding. Restore"), "{line}");
+        assert!(line.contains("Something is damaged: there is 1 finding. A backup"), "{line}");
         assert!(line.contains(" Run: filterblock repair ") && line.ends_with(" --dry-run"), "{line}");
         let found = lines(&page, "what is wrong");
         let is_told = |line: &Vec<String>| {
@@ -218,7 +218,7 @@ fn damage_is_told_with_what_it_means() {
     fs::write(&path, bytes).unwrap();
     let (line, page) = report(copy.path(), 1, &[]);
     assert!(line.starts_with("Something is damaged: there is 1 finding"), "{line}");
-    assert!(line.contains("Run: filterblock verify "), "{line}");
+    assert!(line.contains("Run: filterblock repair "), "{line}");
     let codes = lines(&page, "what it means");
     assert_eq!((&*codes[0][0], &*codes[0][1]), ("checksum", "1"));
     let findings = lines(&page, "at offset");
@@ -277,7 +277,7 @@ fn without_a_manifest_there_are_tables_still() {
     }
     // The log shows that there should be a MANIFEST, and nothing else is said of the MANIFEST.
     let (line, page) = report(copy.path(), 1, &[]);
-    assert!(line.starts_with("Something is damaged") && !line.contains("nothing is wrong"), "{line}");
+    assert!(line.starts_with("Damaged: CURRENT is missing") && !line.contains("nothing is wrong"), "{line}");
     assert_eq!(lines(&page, "what it means")[0][0], "manifest");
     fs::remove_file(copy.path().join("000010.log")).unwrap();
     let (line, page) = report(copy.path(), 0, &[]);

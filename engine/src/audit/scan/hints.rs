@@ -22,7 +22,7 @@ pub(super) fn options_text<'a>(
     options: &ReadOptions,
 ) -> String {
     let mut text = String::new();
-    if fault.kind != ErrorKind::Damaged || fault.state.is_some() {
+    if fault.kind != ErrorKind::Damaged {
         return text;
     }
     let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(kind, _)| kind);

@@ -1,16 +1,17 @@
 //! The entries of everything that the given paths lead to.
 
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+mod files;
+
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use filterblock::database::{FileKind, Opener};
+use filterblock::database::Opener;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::correction::{CorrectingOpener, Correction};
 use super::database::{DatabaseRows, Progress, unknown_order};
-use super::hints;
 use super::openers::{Locked, Stored, has_vanished, is_log};
 use super::request::{ScanOutcome, ScanRequest};
 use super::rows::{LogRows, Moved, Rows};
@@ -21,7 +22,7 @@ use crate::audit::reading::{decode_limit, limit_walks};
 use crate::audit::state;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder};
 use crate::words::repair_command;
 
 /// The maximum number of times in a row that a database is read anew without an entry in between.
@@ -143,10 +144,10 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
         for fault in state::faults(folder) {
             // A scan of all versions shows the tables that the MANIFEST does not list, too.
-            let text = fault.text();
-            let fault = Fault::from(fault);
-            let message = if self.request.all { text } else { fault.message.clone() };
-            self.fault(subject, &Fault { message, ..fault })?;
+            let message = if self.request.all { fault.text() } else { fault.in_scan() };
+            let said = Fault::new(message, ErrorKind::Damaged);
+            (self.outcome.is_damaged, self.has_damage) = (true, true);
+            self.sink.line(ScanLine::State(subject, &fault, &said))?;
         }
         let is_ordered = folder.has_records() || self.engine.is_bytewise;
         if let Some((path, error)) = folder.manifest_error() {
@@ -190,24 +191,6 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             self.remarks.push(Remark::new(subject.path, text));
         }
         self.files(subject, folder).await
-    }
-
-    fn correction(&self) -> Option<&Correction> {
-        self.correction.as_ref().filter(|_| self.request.corrects())
-    }
-
-    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can be
-    /// relied on then; otherwise the folder as it is.
-    fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
-        let correct = || {
-            let correction = self.correction()?;
-            let (path, error) = folder.manifest_error()?;
-            let (kind, _) = FileKind::parse(path.file_name()?.to_str()?)?;
-            let is_damaged = ErrorKind::of(error) == ErrorKind::Damaged && kind == FileKind::Manifest;
-            let contents = self.open_plain(path, true).ok().filter(|_| is_damaged)?;
-            correction.manifest(contents, path)
-        };
-        correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
     }
 
     /// Returns true if the tables of a folder have internal keys: as the request says, or else if there are
@@ -306,32 +289,6 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
     }
 
-    fn open_plain(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
-        Ok(match self.storage {
-            None => Box::new(self.engine.files.share(path, open_file(path, listed)?)?),
-            Some(storage) => storage.open(path)?,
-        })
-    }
-
-    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
-        let file = self.open_plain(path, listed)?;
-        match self.correction() {
-            Some(correction) => Ok(Box::new(correction.table(file, path)?)),
-            None => Ok(file),
-        }
-    }
-
-    fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + Send + 'a>, PathError> {
-        let log: Box<dyn Read + Send + 'a> = match self.storage {
-            None => Box::new(open_file(path, listed)?),
-            Some(storage) => Box::new(open_log(storage, path)?),
-        };
-        Ok(match self.correction() {
-            Some(correction) => Box::new(correction.log(log, path)),
-            None => log,
-        })
-    }
-
     /// Shows all entries up to the limit.
     async fn show(&mut self, subject: Subject<'_>, rows: &mut impl Rows) -> io::Result<()> {
         let mut shown = Shown::default();
@@ -400,31 +357,6 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
         }
         self.sink.line(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
-    }
-
-    /// What helps against a fault, as the end of its message. A file is tried for wrong bits until some were found, and a
-    /// log only once.
-    fn hint(&mut self, path: &Path, fault: &Fault) -> String {
-        if cfg!(not(feature = "fs")) || self.request.carves() || self.request.corrects() {
-            return String::new();
-        }
-        if fault.kind == ErrorKind::Missing {
-            return self.folder.as_ref().map(|folder| hints::copy_text(folder, path)).unwrap_or_default();
-        }
-        if self.hinted == path {
-            return String::new();
-        }
-        let correction = Correction::new(&self.engine.read, self.engine.max_output);
-        let correction = match &self.folder {
-            Some(folder) => correction.of(folder.database()),
-            None => correction,
-        };
-        let open = || self.open_plain(path, true).ok();
-        let hint = hints::options_text(fault, path, open, &correction, &self.options);
-        if is_log(path) || !hint.is_empty() {
-            path.clone_into(&mut self.hinted);
-        }
-        hint
     }
 
     /// Reports that a path could not be looked at.

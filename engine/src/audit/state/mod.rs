@@ -6,4 +6,3 @@ mod own_entries;
 
 pub(crate) use faults::{faults, faults_for, faults_of};
 pub(crate) use huge_manifest::{huge, huge_manifest};
-pub(crate) use own_entries::OpenFile;
