@@ -68,10 +68,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use databases as manifest;
 use serde_json::Value;
-
-use databases as manifest;
 
 /// The end of an advised `filterblock rebuild` without options, for a path that needs no quotes.
 const REBUILT: &str = if cfg!(windows) { "-rebuilt" } else { " --in-place" };

@@ -20,7 +20,6 @@ use crate::report::{
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
-use crate::words::remedy_of_current;
 
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
@@ -180,7 +179,9 @@ impl VerifyOutcome {
             Event::End(place) => match versions.finding(&place.folder, engine) {
                 None => Ok(()),
                 Some(finding) => {
-                    self.verdict(place.subject(&[]), About::Folder, Verdict::of_finding(finding), show)
+                    let verdict = Verdict::of_finding(finding);
+                    self.see(&place.folder, &verdict);
+                    self.verdict(place.subject(&[]), About::Folder, verdict, show)
                 }
             },
             Event::Table { target, fetched, result } => {
@@ -273,8 +274,7 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
 fn manifest(folder: &Arc<Folder>) -> (&Path, Verdict) {
     let mut verdict = Verdict::default();
     if let Some((path, error)) = folder.manifest_error() {
-        let mut finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
-        finding.plain.iter_mut().for_each(|plain| plain.push_str(&remedy_of_current(folder)));
+        let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
         let finding = match folder.database().manifest().err().and_then(missing_manifest) {
             Some(text) => {
