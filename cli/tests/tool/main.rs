@@ -33,6 +33,7 @@ mod lost_keys;
 mod manifests;
 mod output;
 mod public_logs;
+mod public_versions;
 mod query;
 mod query_database;
 mod query_many;
