@@ -37,6 +37,7 @@ mod public_format;
 mod public_logs;
 mod public_repair;
 mod public_state;
+mod public_versions;
 mod query;
 mod query_database;
 mod query_many;

@@ -14,7 +14,7 @@ use super::reader::{Reader, RunOn};
 use super::store::{Stores, Traffic};
 use super::{object::Object, order::Order};
 use crate::report::{Depth, ErrorKind};
-use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
+use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch, other};
 use crate::walk::{InputPath, OtherFile, PathError};
 
 /// The size to aim at for the windows of all streamed tables together, in bytes.
@@ -216,6 +216,14 @@ async fn table<S: Survey>(
     };
     let (fetched, result) = match object {
         Ok(object) => {
+            // A log or a MANIFEST is recognized by its contents, but only if its name is not that of a table.
+            if !target.listed
+                && OtherFile::is_named(&target.path)
+                && let Ok(contents) = object.get(0..object.size()).await
+                && let Some(event) = other(&**survey, &target, &contents)
+            {
+                return Some(event);
+            }
             let reader = Reader::new(object, options.window());
             let result = look(&reader, survey, &target, fetch, depth).await;
             (Some(reader.fetched(depth)), result)

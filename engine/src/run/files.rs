@@ -196,7 +196,11 @@ fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storag
 }
 
 /// Looks at a file that the user named, if it is no table; `None` if it is one, or may be one.
-fn other<S: Survey>(survey: &S, target: &InputFile, source: &dyn ReadAt) -> Option<Event<S::Found>> {
+pub(crate) fn other<S: Survey>(
+    survey: &S,
+    target: &InputFile,
+    source: &dyn ReadAt,
+) -> Option<Event<S::Found>> {
     let kind = OtherFile::of(&target.path, source).filter(|_| !target.listed)?;
     let target = target.clone();
     Some(match survey.other(kind, &target, &mut Contents::new(source)) {

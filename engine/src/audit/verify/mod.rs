@@ -4,6 +4,7 @@ mod batch;
 mod budget;
 mod check;
 mod denials;
+mod doubt;
 mod extents;
 mod fpr_sampler;
 mod log;

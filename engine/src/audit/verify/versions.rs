@@ -13,7 +13,8 @@ use filterblock::database::{
 use filterblock::quote;
 use filterblock::table::ReadOptions;
 
-pub(super) use super::stretches::Stretch;
+use super::doubt::{Place, Range, doubtful, joined};
+use super::stretches::Stretch;
 use crate::audit::goleveldb::is_goleveldb;
 use crate::audit::order::Order;
 use crate::audit::scan::Stored;
@@ -35,9 +36,6 @@ const MAX_OPENED: usize = 1 << 16;
 const MAX_ERRORS: u32 = 1 << 10;
 /// The number of entries after which the watcher is asked whether to go on.
 const STEP: u64 = 1 << 12;
-
-/// The place of a table or log in the order of a lookup: that of the first is the least.
-type Place = (u8, u64);
 
 /// The sequence numbers of the tables and logs of one folder.
 #[derive(Default)]
@@ -77,7 +75,7 @@ impl Versions {
         let mut items = Vec::new();
         for table in database.tables() {
             if let (Some(place), Some(list)) = (places.of_table(&table), self.tables.get(&table.number)) {
-                items.extend(list.iter().map(|stretch| (place, stretch)));
+                items.extend(list.iter().map(|stretch| (place, table.number, stretch)));
             }
         }
         let logs = || database.logs().filter(|log| log.is_live);
@@ -85,7 +83,7 @@ impl Versions {
         let reads_logs = logs().map(len).fold(0, u64::saturating_add) <= MAX_LOGS;
         for log in logs().filter(|_| reads_logs) {
             let list = self.logs.get(&log.number).into_iter().flatten();
-            items.extend(list.map(|stretch| (places.of_log(), stretch)));
+            items.extend(list.map(|stretch| (places.of_log(log.number), log.number, stretch)));
         }
         let alone = database.tables().filter(|table| table.recorded().is_some_and(|live| live.level == 0));
         let runs = alone.count().saturating_add(8);
@@ -112,8 +110,8 @@ struct Places {
 }
 
 impl Places {
-    const fn of_log(&self) -> Place {
-        (0, 0)
+    const fn of_log(&self, number: u64) -> Place {
+        (0, u64::MAX.saturating_sub(number))
     }
 
     /// `None`: lookups do not come to the table.
@@ -128,102 +126,9 @@ impl Places {
 
     fn of(&self, file: &EntryFile<'_>) -> Option<Place> {
         match file {
-            EntryFile::Log(log) => log.is_live.then(|| self.of_log()),
+            EntryFile::Log(log) => log.is_live.then(|| self.of_log(log.number)),
             EntryFile::Table(table) => self.of_table(table),
         }
-    }
-}
-
-/// A range of user keys, with both ends.
-type Range<'a> = (&'a [u8], &'a [u8]);
-
-/// The ranges of keys in which something may have newer versions than something that a lookup comes to before it.
-fn doubtful<'a>(mut items: Vec<(Place, &'a Stretch)>, order: Order) -> Vec<Range<'a>> {
-    items.retain(|(_, stretch)| {
-        let [first, last] = &stretch.ends;
-        order.compare(first, last) != Ordering::Greater
-    });
-    filterblock::sort_by(&mut items, |(a, _), (b, _)| a.cmp(b));
-    // The ends of stretches in the order of keys, starts before ends.
-    let mut ends = Vec::with_capacity(items.len().saturating_mul(2));
-    for (at, (_, stretch)) in items.iter().enumerate() {
-        let [first, last] = &stretch.ends;
-        ends.extend([(&**first, false, at), (&**last, true, at)]);
-    }
-    filterblock::sort_by(&mut ends, |a, b| order.compare(a.0, b.0).then(a.1.cmp(&b.1)));
-    let (mut active, mut ranges, mut start) = (Active::new(items.len()), Vec::new(), None);
-    for (key, is_end, at) in ends {
-        let Some((_, stretch)) = items.get(at) else { continue };
-        active.set(at, (!is_end).then_some((stretch.least, stretch.greatest)));
-        match (active.is_doubtful(), start) {
-            (true, None) => start = Some(key),
-            (false, Some(from)) => {
-                ranges.push((from, key));
-                start = None;
-            }
-            _ => {}
-        }
-    }
-    ranges
-}
-
-/// Joins neighbours among the ranges until there are at most `most`, but at least one.
-fn joined(ranges: Vec<Range<'_>>, most: usize) -> Vec<Range<'_>> {
-    let size = ranges.len().div_ceil(most.max(1)).max(1);
-    let joined = ranges.chunks(size).filter_map(|chunk| Some((chunk.first()?.0, chunk.last()?.1)));
-    joined.collect()
-}
-
-/// The stretches at some key, in the order of a lookup, as a tree in which each node sums up the two below it.
-struct Active {
-    nodes: Vec<Node>,
-    leaves: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Node {
-    least: u64,
-    greatest: u64,
-    /// A greater number comes after a lesser one.
-    is_doubtful: bool,
-}
-
-impl Node {
-    const EMPTY: Self = Self { least: u64::MAX, greatest: 0, is_doubtful: false };
-
-    fn of(first: Self, then: Self) -> Self {
-        Self {
-            least: first.least.min(then.least),
-            greatest: first.greatest.max(then.greatest),
-            is_doubtful: first.is_doubtful || then.is_doubtful || then.greatest > first.least,
-        }
-    }
-}
-
-impl Active {
-    fn new(leaves: usize) -> Self {
-        let leaves = leaves.next_power_of_two();
-        Self { nodes: vec![Node::EMPTY; leaves.saturating_mul(2)], leaves }
-    }
-
-    fn set(&mut self, at: usize, numbers: Option<(u64, u64)>) {
-        let leaf =
-            numbers.map_or(Node::EMPTY, |(least, greatest)| Node { least, greatest, is_doubtful: false });
-        let mut at = at.saturating_add(self.leaves);
-        let mut node = leaf;
-        while let Some(known) = self.nodes.get_mut(at) {
-            *known = node;
-            at /= 2;
-            if at == 0 {
-                break;
-            }
-            let below = |side: usize| self.nodes.get(at.saturating_mul(2).saturating_add(side)).copied();
-            node = Node::of(below(0).unwrap_or(Node::EMPTY), below(1).unwrap_or(Node::EMPTY));
-        }
-    }
-
-    fn is_doubtful(&self) -> bool {
-        self.nodes.get(1).is_some_and(|root| root.is_doubtful)
     }
 }
 
@@ -313,7 +218,11 @@ impl Check<'_> {
     fn example(&self, key: &[u8], newer: &Version, older: &Version) -> (String, String) {
         let name = |version: &Version| {
             let live = |table: &DatabaseTable<'_>| table.number == version.file && table.recorded().is_some();
-            let table = self.database.tables().find(live).filter(|_| version.place != self.places.of_log());
+            let table = self
+                .database
+                .tables()
+                .find(live)
+                .filter(|_| version.place != self.places.of_log(version.file));
             let path = table.and_then(|table| table.file.path()).and_then(Path::file_name);
             match (path, table.and_then(|table| table.recorded())) {
                 (Some(name), Some(live)) => {
