@@ -4,16 +4,13 @@
 mod other_format;
 mod parts;
 
-use std::borrow::Cow;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{borrow::Cow, io};
 
 use bytes::Bytes;
 
 use self::parts::{damage_message, io_message};
-use crate::bytes::escape::quote;
-use crate::escape_path;
-
+use crate::bytes::escape::{escape_path, quote};
 pub use other_format::OtherFormat;
 pub use parts::{IoAction, Structure};
 
@@ -147,13 +144,11 @@ pub enum Error {
     },
 
     /// The file is of another format than LevelDB's, or encrypted.
-    #[error("{what} at offset {offset}: {format}, which is not supported")]
+    #[error("{what}: {format}, which is not supported")]
     #[non_exhaustive]
     OtherFormat {
         /// The structure that tells the format.
         what: Structure,
-        /// The offset of the structure in the file.
-        offset: u64,
         /// The format.
         format: OtherFormat,
     },

@@ -42,7 +42,7 @@ pub fn manifest_in_current(contents: &[u8]) -> Result<&str> {
         return Ok(name);
     }
     if let Some(format) = OtherFormat::of_start(contents) {
-        return Err(Error::OtherFormat { what: Structure::Current, offset: 0, format });
+        return Err(Error::OtherFormat { what: Structure::Current, format });
     }
     Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found(contents)))
 }

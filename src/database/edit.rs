@@ -179,7 +179,7 @@ impl<'a> Fields<'a> {
             tag => {
                 let (what, offset) = (Structure::VersionEdit, self.offset);
                 if let Some(format) = OtherFormat::of_tag(tag) {
-                    return Err(Error::OtherFormat { what, offset, format });
+                    return Err(Error::OtherFormat { what, format });
                 }
                 return Err(Error::Unsupported {
                     what,
@@ -370,7 +370,7 @@ mod tests {
         {
             let mut record = Vec::new();
             put_varint32(&mut record, tag);
-            let expected = format!("version edit at offset 100: a {whose} database");
+            let expected = format!("version edit: a {whose} database");
             assert!(error(&record).starts_with(&expected), "{tag}: {}", error(&record));
         }
     }

@@ -328,3 +328,33 @@ fn a_list_that_cannot_be_read_fails_all_commands() {
         assert!([&*run.out, &*run.err].concat().contains("list"), "{run:?}");
     }
 }
+
+#[test]
+fn a_stray_file_does_not_make_another_database_of_one_of_leveldbs() {
+    let expected = |command: &str, db: &Path| run(&args![command, db]).expect(0).out;
+    for name in ["IDENTITY", "OPTIONS-000007", "marker.format-version.000001.013"] {
+        let (root, copy) = (folder(), copy_of(&database("levels")));
+        let db = copy.path().to_owned();
+        let before = ["verify", "scan", "manifest"].map(|command| expected(command, &db));
+        fs::write(db.join(name), "# This is a RocksDB option file.").unwrap();
+        assert!(["verify", "scan", "manifest"].map(|command| expected(command, &db)) == before, "{name}");
+        run(&args!["repair", db, "--to", root.path().join("new")]).expect(0);
+        // Nor without a MANIFEST, and beside a table of RocksDB's.
+        let stray = [&[0; 100][..], &0x88e2_41b7_85f4_cff7_u64.to_le_bytes()].concat();
+        fs::write(db.join("000001.ldb"), stray).unwrap();
+        fs::remove_file(db.join("CURRENT")).unwrap();
+        assert!(run(&args!["scan", db]).expect(2).out.contains("item/"));
+        let repair = run(&args!["repair", db, "--to", root.path().join("newer")]);
+        assert!(repair.out.contains("keys saved"), "{repair:?}");
+    }
+    // A folder that is no database at all.
+    let root = folder();
+    fs::write(root.path().join("IDENTITY"), "x").unwrap();
+    let none = run(&args!["verify", root.path()]).expect(2).out;
+    assert!(none.contains("expected a database"), "{none}");
+    // Other relatives are read.
+    for relative in ["basho", "bedrock"] {
+        let run = run(&args!["inspect", tables::testdata().join(relative)]);
+        assert!(!(run.out + &run.err).contains("cannot tell"), "{relative}");
+    }
+}

@@ -294,10 +294,8 @@ impl Finding {
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
-            Error::OtherFormat { offset, format, .. } => {
-                let plain = Some(format.to_string());
-                let expected = "a file of LevelDB's";
-                Self { plain, ..Self::new(Code::of_format(*format), *offset, expected, format.to_string()) }
+            Error::OtherFormat { format, .. } => {
+                Self::new(Code::of_format(*format), None, "a file of LevelDB's", format.to_string())
             }
             Error::Limit { what, offset, limit, found, .. } => {
                 // The option `--max-output` limits blocks, not the tables of a MANIFEST.
