@@ -52,11 +52,11 @@ pub(super) struct Owners {
     pub(super) is_certain: bool,
 }
 
-/// Returns true if the MANIFEST may have missed a table: one that is newer than itself or, if records of it are lost, any
-/// that it does not list.
+/// Returns true if the MANIFEST may have missed a table that it does not list: one that is newer than itself or, if records
+/// of it are lost, any.
 pub(super) fn may_be_missed(manifest: &Manifest, file: &DatabaseFile, is_lost: bool) -> bool {
     let is_newer = file.number >= manifest.next_file_number();
-    file.kind == FileKind::Table && (is_newer || (is_lost && manifest.table(file.number).is_none()))
+    file.kind == FileKind::Table && (is_lost || is_newer) && manifest.table(file.number).is_none()
 }
 
 /// Finds the tables that the MANIFEST may have missed, if one of them has an entry that no file in use has. A table that is
