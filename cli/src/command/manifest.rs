@@ -46,7 +46,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         if let ManifestLine::Fault(subject, fault) = &line {
             console.message_about(subject.path, &fault.message);
         }
-        if let ManifestLine::State(subject, _) = &line {
+        if let ManifestLine::State(subject, _) = &line
+            && arguments.json
+        {
             console.remarks(subject.remarks);
         }
         if arguments.json { line.write_json(&mut *console) } else { text::manifest::write(&line, console) }

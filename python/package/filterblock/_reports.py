@@ -1056,7 +1056,7 @@ class Finding(Report):
     _parts = {"lost": VerifyLost}
 
     @property
-    def code(self) -> Literal["unreadable", "unsupported", "limit", "not-a-table", "bad-handle", "checksum", "bad-compression", "bad-block", "repeated-block", "overlapping-blocks", "index-order", "key-order", "short-key", "filter-unusable", "filter-malformed", "filter-denies-key", "manifest", "table-missing", "table-size", "table-range", "table-overlap", "log-damaged", "newer-below", "more"]:
+    def code(self) -> Literal["unreadable", "unsupported", "encrypted", "other-format", "limit", "not-a-table", "bad-handle", "checksum", "bad-compression", "bad-block", "repeated-block", "overlapping-blocks", "index-order", "key-order", "short-key", "filter-unusable", "filter-malformed", "filter-denies-key", "manifest", "log-missing", "table-missing", "table-size", "table-range", "table-overlap", "log-damaged", "newer-below", "more"]:
         """Kind of finding. [findings.md](findings.md) gives the meaning, the risk and the remedy of each kind.
         """
         return self["code"]  # type: ignore[no-any-return]
