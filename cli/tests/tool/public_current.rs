@@ -35,7 +35,7 @@ fn a_current_that_another_program_changed_is_named_as_what_it_is() {
         for (arguments, status) in [
             (args!["inspect", db].to_vec(), 1),
             (args!["verify", db].to_vec(), 1),
-            (args!["tune", db].to_vec(), 2),
+            (args!["tune", db].to_vec(), 1),
             (args!["manifest", db].to_vec(), 1),
             (args!["inspect", "--json", db].to_vec(), 1),
             (args!["scan", db].to_vec(), 2),

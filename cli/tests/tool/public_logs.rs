@@ -267,8 +267,8 @@ fn a_record_cut_off_at_the_end_is_a_note() {
         assert!(text.contains("note: the last write is incomplete, as after a kill"), "{end}: {text}");
         let shown = run(&args!["manifest", db]).expect(0).quiet().out;
         assert!(shown.contains("note: the last write is incomplete, as after a kill"), "{end}: {shown}");
-        // With a table that it may have listed, it is damage.
-        fs::copy(db.join("000004.ldb"), db.join("000011.ldb")).unwrap();
+        // With a table that it may have listed, and that has an entry of its own, it is damage.
+        fs::write(db.join("000011.ldb"), reports::table(&[vec![put(b"own", 99, b"v")]])).unwrap();
         run(&args!["verify", db]).expect(1);
         run(&args!["manifest", db]).expect(1);
         fs::remove_file(db.join("000011.ldb")).unwrap();
