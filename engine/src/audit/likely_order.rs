@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use filterblock::KeyFormat;
 use filterblock::table::{IdbComparator, ReadAt, Table};
 
 use super::order::Order;

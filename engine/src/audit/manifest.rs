@@ -19,8 +19,7 @@ use crate::report::{
     Subject,
 };
 use crate::walk::{
-    Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_file, open_listed, open_log,
-    open_named,
+    Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_listed, open_named,
 };
 use crate::words::remedy_of_current;
 

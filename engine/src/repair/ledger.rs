@@ -17,7 +17,7 @@ use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::report::{
     FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
 };
-use crate::words::{count, counted};
+use crate::words::count;
 
 /// The greatest number of names in a note.
 const MOST_NAMES: usize = 10;

@@ -11,7 +11,7 @@ use filterblock::table::IdbComparator;
 use rayon::prelude::*;
 
 use super::dialect::{check_format, check_tables};
-use super::input::{Input, InputFile, Listing, Renamed, Stray};
+use super::input::{Input, InputFile, Renamed, Stray};
 use super::key_order::KeyOrder;
 use super::log;
 use super::manifests::{FoundManifest, Manifests, is_newer};

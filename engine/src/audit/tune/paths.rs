@@ -11,9 +11,7 @@ use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{Action, ErrorKind, StateFault, TuneFailure, Tuned, Tuning};
 use crate::run::{Threads, Watch};
-use crate::walk::{
-    Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_listed, open_named, reopen,
-};
+use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
 use crate::words::{DECIDE, RESTORE, UNDECODABLE, repair_command};
 use crate::{
     audit::current_manifest::missing_manifest, audit::file_type::explain, audit::goleveldb::is_goleveldb,
