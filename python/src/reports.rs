@@ -137,9 +137,10 @@ pub(crate) fn report<'py>(
         let engine = engine.watch(Arc::clone(&watch) as Arc<dyn Watch>);
         let page = |path: &PathBuf| {
             let request = PageRequest { verify, tune: tune.then(Request::default) };
-            engine.page(path, None, &request).map(|page| page.html).map_err(|error| {
-                Box::new((path.clone(), Fault::new(error.to_string(), error.kind())))
-            })
+            engine
+                .page(path, None, &request)
+                .map(|page| page.html)
+                .map_err(|error| Box::new((path.clone(), Fault::new(error.to_string(), error.kind()))))
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()
     })?;

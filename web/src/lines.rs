@@ -51,7 +51,9 @@ pub fn write(
             let request = ScanRequest { all, ..ScanRequest::default() };
             let mut show = Taker::new(|line| match line {
                 ScanLine::Entry(input, row) => put(to, &Entry::new(input, &row, true)),
-                ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => put(to, &FaultAt::new(subject, fault)),
+                ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
+                    put(to, &FaultAt::new(subject, fault))
+                }
                 ScanLine::End(subject, entries) => put(to, &End::new(subject, entries)),
             });
             engine.scan(inputs, &request, &mut show).map_err(text)?;

@@ -137,7 +137,7 @@ impl ZeroFinder {
         let (start, block) =
             if offset >= self.start { (self.start, &self.block) } else { (before, &self.before) };
         let fault = BlockFault::of(block)?;
-        (start.saturating_add(fault.at as u64) == offset).then_some(fault.bit).flatten()?.checked_add(start)
+        fault.bit.filter(|_| start.saturating_add(fault.at as u64) == offset)?.checked_add(start)
     }
 
     /// The length at the end of all bytes that cannot be right, if there is one.

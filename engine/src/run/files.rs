@@ -160,11 +160,14 @@ fn table<S: Survey>(
     storage: Option<&Arc<dyn Storage>>,
     watch: &dyn Watch,
 ) -> Event<S::Found> {
-    let look = |source: &dyn ReadAt, observer: FileObserver<'_>| match other(survey, &target, source) {
-        Some(event) => Err(event),
-        None => Ok(survey.table(&target, &source, None, &observer)),
+    let look = |source: &dyn ReadAt, observer: FileObserver<'_>| {
+        other(survey, &target, source).unwrap_or_else(|| {
+            let found = survey.table(&target, &source, None, &observer);
+            let result = Ok(found.unwrap_or_else(|error| survey.failed(&error)));
+            Event::Table { target: target.clone(), fetched: None, result }
+        })
     };
-    let result = match storage {
+    let event = match storage {
         None => open_file(&target.path, target.listed)
             .and_then(|file| Ok(ReadAhead::new(file)?))
             .map(|source| look(&source, FileObserver { source: Some(&source), watch })),
@@ -173,13 +176,7 @@ fn table<S: Survey>(
             .map_err(PathError::from)
             .map(|source| look(&source, FileObserver { source: None, watch })),
     };
-    let result = match result {
-        Ok(Err(event)) => return event,
-        Ok(Ok(found)) => Ok(found),
-        Err(error) => Err(error),
-    };
-    let result = result.map(|found| found.unwrap_or_else(|error| survey.failed(&error)));
-    Event::Table { target, fetched: None, result }
+    event.unwrap_or_else(|error| Event::Table { target, fetched: None, result: Err(error) })
 }
 
 /// Looks at a log of a folder.

@@ -53,7 +53,7 @@ struct OverviewSurvey {
 
 enum Looked {
     /// The facts about a table, and the verdict on it if it was verified.
-    Table(Box<Inspected>, Option<Verdict>),
+    Table(Box<Inspected>, Option<Box<Verdict>>),
     Log(Box<Verdict>),
 }
 
@@ -82,7 +82,7 @@ impl Survey for OverviewSurvey {
         found.filters = None;
         let verify = self.verify.as_ref();
         let verdict = verify.map(|verify| verify.table(target, source, depth, observer)).transpose()?;
-        Ok(Looked::Table(found, verdict))
+        Ok(Looked::Table(found, verdict.map(Box::new)))
     }
 
     fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
@@ -92,7 +92,7 @@ impl Survey for OverviewSurvey {
 
     fn failed(&self, error: &Error) -> Looked {
         let verdict = self.verify.as_ref().map(|verify| verify.failed(error));
-        Looked::Table(InspectSurvey::unreadable(error), verdict)
+        Looked::Table(InspectSurvey::unreadable(error), verdict.map(Box::new))
     }
 
     fn has_vanished(&self, looked: &Looked) -> bool {
@@ -186,7 +186,7 @@ impl Fold {
             self.unreadable(folder, "a folder that can be listed", error.clone());
         }
         let (found, verdict) = match result {
-            Ok(Looked::Table(found, verdict)) => (found, verdict),
+            Ok(Looked::Table(found, verdict)) => (found, verdict.map(|verdict| *verdict)),
             Ok(Looked::Log(_)) => return,
             Err(error) => {
                 let finding = Finding::unreadable(TABLE, error.clone());
