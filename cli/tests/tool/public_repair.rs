@@ -14,6 +14,7 @@ use super::{args, folder, run};
 
 type Entry = (Vec<u8>, Vec<u8>);
 type Blocks = Vec<Vec<Entry>>;
+type Change = fn(&mut Blocks);
 type Keys = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A folder with a database, and one for the new database.
@@ -179,7 +180,7 @@ fn the_reported_databases_are_saved() {
 #[test]
 fn entries_out_of_order_are_sorted() {
     let good = blocks("good", 4, 500);
-    let changes: [(&str, fn(&mut Blocks)); 6] = [
+    let changes: [(&str, Change); 6] = [
         ("reversed blocks", |blocks| blocks.reverse()),
         ("exchanged blocks", |blocks| blocks.swap(3, 8)),
         ("reversed in each block", |blocks| blocks.iter_mut().for_each(|block| block.reverse())),
