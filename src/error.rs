@@ -1,17 +1,17 @@
 //! The library's one error type. Its variants are grouped by what is at fault: the underlying
 //! system, the file, a limit, the caller, or the caller's filter policy.
 
+mod other_format;
 mod parts;
 
-use std::borrow::Cow;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{borrow::Cow, io};
 
 use bytes::Bytes;
 
-use crate::bytes::escape::quote;
-use crate::escape_path;
-
+use self::parts::{damage_message, io_message};
+use crate::bytes::escape::{escape_path, quote};
+pub use other_format::OtherFormat;
 pub use parts::{IoAction, Structure};
 
 /// The result of the library's fallible functions.
@@ -115,7 +115,7 @@ pub enum Error {
 
     // --- The file ---
     /// A file or block violates its format.
-    #[error("{what} at offset {offset}: expected {expected}, found {found}")]
+    #[error("{}", damage_message(*what, *offset, expected, found))]
     #[non_exhaustive]
     Corrupt {
         /// The malformed structure.
@@ -141,6 +141,16 @@ pub enum Error {
         expected: Cow<'static, str>,
         /// The variant found, and the feature or program that can read it, if there is one.
         found: Cow<'static, str>,
+    },
+
+    /// The file is of another format than LevelDB's, or encrypted.
+    #[error("{what}: {format}, which is not supported")]
+    #[non_exhaustive]
+    OtherFormat {
+        /// The structure that tells the format.
+        what: Structure,
+        /// The format.
+        format: OtherFormat,
     },
 
     // --- A limit ---
@@ -280,7 +290,7 @@ pub enum Error {
 
 /// Wraps the error. The kind is that of the wrapped `io::Error` for [`Error::Io`], `ResourceBusy`
 /// for [`Error::InUse`], and the kind of the same name for [`Error::OutOfMemory`] and
-/// [`Error::Unsupported`]. It is `InvalidData` for [`Error::Corrupt`] and [`Error::Limit`], and
+/// [`Error::Unsupported`], also for [`Error::OtherFormat`]. It is `InvalidData` for [`Error::Corrupt`] and [`Error::Limit`], and
 /// `Other` for [`Error::NeedRange`], [`Error::TableAbandoned`], [`Error::Policy`] and
 /// [`Error::PolicyContract`]. For all other errors it is `InvalidInput`. A path does not count:
 /// the kind is that of the error without it.
@@ -291,7 +301,7 @@ impl From<Error> for io::Error {
             Error::InUse { .. } => io::ErrorKind::ResourceBusy,
             Error::OutOfMemory { .. } => io::ErrorKind::OutOfMemory,
             Error::Corrupt { .. } | Error::Limit { .. } => io::ErrorKind::InvalidData,
-            Error::Unsupported { .. } => io::ErrorKind::Unsupported,
+            Error::Unsupported { .. } | Error::OtherFormat { .. } => io::ErrorKind::Unsupported,
             Error::NeedRange { .. }
             | Error::Policy { .. }
             | Error::PolicyContract { .. }
@@ -383,16 +393,6 @@ impl Error {
             Ok(inner) => inner,
             Err(source) => Self::Io { action, offset, source },
         }
-    }
-}
-
-/// Describes the failed operation, with the offset in the file if it is a read or a write, or says
-/// that the file to be opened does not exist.
-fn io_message(action: IoAction, offset: u64, source: &io::Error) -> String {
-    match action {
-        IoAction::Open if source.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),
-        IoAction::Read { .. } | IoAction::Write { .. } => format!("{action} at offset {offset}: {source}"),
-        _ => format!("{action}: {source}"),
     }
 }
 

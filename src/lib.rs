@@ -147,7 +147,7 @@ pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPolicy, KeyHash, SharedPolicy};
 
 pub use bytes::escape::{Escaped, Quoted, escape, escape_path, quote};
-pub use error::{Error, IoAction, Result, Structure};
+pub use error::{Error, IoAction, OtherFormat, Result, Structure};
 #[doc(hidden)]
 pub use kernel::level as kernel_level;
 pub use key::{InternalKey, KeyBuf, KeyFormat, Keys, KeysIter};

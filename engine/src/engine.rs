@@ -5,6 +5,7 @@ use std::{io, sync::Arc};
 
 use filterblock::table::{Meter, ReadOptions};
 
+use crate::audit::order::Order as KeyOrder;
 use crate::audit::read_options;
 use crate::report::Depth;
 use crate::run::{Event, FileOptions, Survey, Watch, files};
@@ -47,7 +48,7 @@ pub struct Engine {
     pub(crate) max_output: Option<u64>,
     pub(crate) jobs: Option<u16>,
     pub(crate) seed: u64,
-    pub(crate) is_bytewise: bool,
+    pub(crate) order: Option<KeyOrder>,
     pub(crate) depth: Depth,
     pub(crate) few_reads: bool,
     pub(crate) watch: Arc<dyn Watch>,
@@ -64,12 +65,12 @@ impl Default for Engine {
 
 impl Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { max_output, jobs, seed, is_bytewise, depth, .. } = self;
+        let Self { max_output, jobs, seed, order, depth, .. } = self;
         f.debug_struct("Engine")
             .field("max_output", max_output)
             .field("jobs", jobs)
             .field("seed", seed)
-            .field("is_bytewise", is_bytewise)
+            .field("order", order)
             .field("depth", depth)
             .finish_non_exhaustive()
     }
@@ -85,7 +86,7 @@ impl Engine {
             max_output: None,
             jobs: None,
             seed: 0,
-            is_bytewise: false,
+            order: None,
             depth: Depth::Sample,
             few_reads: false,
             watch: Arc::new(()),
@@ -121,11 +122,15 @@ impl Engine {
         self
     }
 
-    /// If true, keys are assumed to be in bytewise order unless a sound MANIFEST names another order.
+    /// Sets the order that keys are assumed to be in where no sound MANIFEST names one.
     #[must_use]
-    pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
-        self.is_bytewise = is_bytewise;
+    pub const fn order(mut self, order: Option<KeyOrder>) -> Self {
+        self.order = order;
         self
+    }
+
+    pub(crate) fn is_bytewise(&self) -> bool {
+        self.order == Some(KeyOrder::Bytewise)
     }
 
     /// Sets the depth to which `inspect`, and a page without a verification, read files. By default, it is

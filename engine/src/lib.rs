@@ -32,6 +32,7 @@ pub mod words;
 
 pub use audit::inspect::{InspectLine, InspectOutcome, inspect_table};
 pub use audit::manifest::ManifestOutcome;
+pub use audit::order::Order as KeyOrder;
 pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
 pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, ScanSteps, form_doubt, has_internal_keys};
 pub use audit::stats::USUAL_BITS_PER_KEY;
@@ -44,5 +45,6 @@ pub use engine::{Engine, Sink};
 pub use remote::{FleetOptions, store::register};
 pub use run::{MAX_JOBS, Watch};
 pub use walk::{
-    InOrder, Inputs, Memory, SharedFile, SharedFiles, Storage, hex_byte, is_input, is_remote, open_file,
+    FoundFormat, InOrder, Inputs, Memory, PathError, SharedFile, SharedFiles, Storage, hex_byte, is_input,
+    is_log, is_remote, open_file, other_format,
 };

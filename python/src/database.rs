@@ -8,7 +8,7 @@ use filterblock::database::{DatabaseTable, TableStatus};
 use filterblock::table::Lookup;
 use filterblock::{Error, escape, escape_path};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{Engine, ScanRequest};
+use filterblock_engine::{Engine, ScanRequest, other_format};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -20,7 +20,7 @@ use crate::iterators::{Pairs, Parts, Scan, lock};
 use crate::kept::{Found, Kept, Version};
 use crate::keys::Keys;
 use crate::lookup::value_of;
-use crate::scan::{begin, is_bytewise};
+use crate::scan::{begin, order_of};
 use crate::stream::Stream;
 use crate::walk::{self, Wanted};
 use crate::with::closed_by_with;
@@ -77,7 +77,7 @@ impl Database {
     fn pairs(&self, py: Python<'_>, bounds: Bounds, parts: Parts) -> PyResult<Pairs> {
         let version = self.now(py)?;
         let manifest_error = version.database.manifest().err().filter(|_| bounds.reverse);
-        if let Some(error) = manifest_error.filter(|_| !self.kept.is_bytewise) {
+        if let Some(error) = manifest_error.filter(|_| self.kept.order.is_none()) {
             return Err(from_error(py, error));
         }
         let stream = if version.is_ordered || bounds.reverse {
@@ -87,7 +87,7 @@ impl Database {
             Arc::new(Mutex::new(stream))
         } else {
             let request = ScanRequest { range: bounds.to_range(), ..ScanRequest::default() };
-            begin(&Engine::new().bytewise(self.kept.is_bytewise), self.kept.path.clone(), request)
+            begin(&Engine::new().order(self.kept.order), self.kept.path.clone(), request)
         };
         self.kept.add(&stream);
         Ok(Pairs::new(stream, parts))
@@ -105,20 +105,19 @@ impl Database {
     #[new]
     #[pyo3(signature = (path, *, comparator = None))]
     fn new(py: Python<'_>, path: PathBuf, comparator: Option<&str>) -> PyResult<Self> {
-        let kept = Arc::new(Kept::new(path, is_bytewise(comparator)?));
+        let kept = Arc::new(Kept::new(path, order_of(comparator)?));
         let version = py.detach(|| kept.now()).map_err(|error| from_error(py, &error))?.ok_or_else(closed)?;
         let first = Arc::clone(&version.database);
         let is_nothing = first.tables().next().is_none() && first.logs().next().is_none();
         if !first.files().is_database() && is_nothing {
             let expected = "CURRENT, a MANIFEST, tables or logs".to_owned();
-            let fault = Fault {
-                path: None,
-                message: format!("expected {expected}, found none of them"),
-                kind: ErrorKind::Missing,
-                offset: None,
-                expected: Some(expected),
-                found: Some("none of them".to_owned()),
-            };
+            let message = format!("expected {expected}, found none of them");
+            let (expected, found) = (Some(expected), Some("none of them".to_owned()));
+            let fault = Fault { expected, found, ..Fault::new(message, ErrorKind::Missing) };
+            return Err(from_fault(py, Some(&kept.path), &fault));
+        }
+        if let Some(found) = py.detach(|| other_format(&first)) {
+            let fault = Fault::new(found.to_string(), ErrorKind::Unsupported);
             return Err(from_fault(py, Some(&kept.path), &fault));
         }
         Ok(Self { kept, first })
@@ -149,6 +148,9 @@ impl Database {
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let py = keys.py();
         let (keys, version) = (Keys::of(keys)?, self.now(py)?);
+        if let Some(fault) = py.detach(|| version.state_faults().first()) {
+            return Err(from_fault(py, None, fault));
+        }
         let lookups = keys.with(|keys| {
             py.detach(|| {
                 let mut lookups = Vec::new();
@@ -221,7 +223,7 @@ impl Database {
         };
         let request =
             ScanRequest { all: !newest, range: range.bounds()?.to_range(), limit, ..ScanRequest::default() };
-        let engine = Engine::new().bytewise(self.kept.is_bytewise);
+        let engine = Engine::new().order(self.kept.order);
         let stream = begin(&engine, self.kept.path.clone(), request);
         self.kept.add(&stream);
         Ok(Scan::new(stream, on_error, crate::entry::fields(fields)?))

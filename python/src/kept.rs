@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use filterblock::table::{
 };
 use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{InOrder, SharedFile, SharedFiles, contradicted, read_options};
+use filterblock_engine::{Engine, InOrder, KeyOrder, SharedFile, SharedFiles, contradicted, read_options};
 
 use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
@@ -34,8 +34,8 @@ pub(crate) static FILES: LazyLock<SharedFiles> = LazyLock::new(SharedFiles::defa
 /// A database, and what is known of it.
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
-    /// True if the caller says that keys are in bytewise order, whatever a MANIFEST says.
-    pub(crate) is_bytewise: bool,
+    /// The order that the caller says keys are in, for a database without a sound MANIFEST.
+    pub(crate) order: Option<KeyOrder>,
     state: Mutex<State>,
 }
 
@@ -50,7 +50,7 @@ struct State {
 /// The result of looking a key up.
 pub(crate) enum Found {
     Value(Option<Bytes>),
-    /// A table that the lookup came to is not the one that the MANIFEST means.
+    /// A table that the lookup came to is not the one that the MANIFEST means, or a newer value may be missing.
     Contradicted(Fault),
     /// There is no MANIFEST that can be relied on, and the caller has not given the order.
     NoManifest(Arc<Version>),
@@ -69,6 +69,8 @@ pub(crate) struct Version {
     pub(crate) writes: Option<LiveWrites>,
     /// The live tables whose sizes contradict the MANIFEST, by number.
     pub(crate) contradicted: Vec<(u64, Fault)>,
+    /// The faults of the database as a whole, found when they are needed.
+    state_faults: OnceLock<Vec<Fault>>,
     tables: Tables,
     stamp: Stamp,
 }
@@ -86,8 +88,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Kept {
-    pub(crate) fn new(path: PathBuf, is_bytewise: bool) -> Self {
-        Self { path, is_bytewise, state: Mutex::default() }
+    pub(crate) fn new(path: PathBuf, order: Option<KeyOrder>) -> Self {
+        Self { path, order, state: Mutex::default() }
     }
 
     /// Returns the database as it is now. `None` if it is closed.
@@ -101,7 +103,7 @@ impl Kept {
         if let Some(version) = before.as_ref().filter(|version| version.stamp.is_current()) {
             return Ok(Some(Arc::clone(version)));
         }
-        let version = Arc::new(Version::open(&self.path, before.as_deref())?);
+        let version = Arc::new(Version::open(&self.path, before.as_deref(), self.order)?);
         let mut state = lock(&self.state);
         if !state.is_closed {
             state.now = Some(Arc::clone(&version));
@@ -139,8 +141,11 @@ impl Kept {
         let mut rounds = 0;
         loop {
             let Some(version) = self.now()? else { return Ok(Found::Closed) };
-            if version.database.manifest().is_err() && !self.is_bytewise {
+            if version.database.manifest().is_err() && self.order.is_none() {
                 return Ok(Found::NoManifest(version));
+            }
+            if let Some(fault) = version.state_faults().first() {
+                return Ok(Found::Contradicted(fault.clone()));
             }
             match version.get(key) {
                 // A table was replaced in the meantime.
@@ -159,7 +164,7 @@ impl Kept {
 }
 
 impl Version {
-    fn open(path: &Path, before: Option<&Self>) -> Result<Self> {
+    fn open(path: &Path, before: Option<&Self>, order: Option<KeyOrder>) -> Result<Self> {
         // The stamp is made first, so that all that is read is at least as new.
         let mut stamp =
             Stamp::of(before.map_or_else(|| vec![path.to_owned()], |before| before.stamp.paths()));
@@ -176,12 +181,13 @@ impl Version {
                 // Files come and go: the database is read anew the next time.
                 stamp.is_settled = false;
             }
-            return Ok(Self::new(database, stamp));
+            return Ok(Self::new(database, stamp, order));
         }
     }
 
-    fn new(database: Database, stamp: Stamp) -> Self {
-        let known = database.comparator().and_then(known_comparator);
+    fn new(database: Database, stamp: Stamp, order: Option<KeyOrder>) -> Self {
+        let claimed = || order.map(|order| order.comparator());
+        let known = database.comparator().map_or_else(claimed, known_comparator);
         let is_bytewise = known.as_ref().is_none_or(|order| order.name() == BytewiseComparator.name());
         let is_ordered = database.manifest().is_ok()
             && (known.is_some()
@@ -200,6 +206,7 @@ impl Version {
             is_ordered,
             writes,
             contradicted,
+            state_faults: OnceLock::new(),
             tables: Tables::default(),
             stamp,
         }
@@ -208,6 +215,11 @@ impl Version {
     /// Returns the opener of this database's files for a scan.
     pub(crate) fn opener(&self) -> KeptOpener {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
+    }
+
+    /// The faults of the database as a whole, because of which newer values may be missing.
+    pub(crate) fn state_faults(&self) -> &[Fault] {
+        self.state_faults.get_or_init(|| Engine::new().state_faults(self.database.dir()))
     }
 
     /// The fault of a table whose size contradicts the MANIFEST, if the error of a lookup is about such a table. When a

@@ -179,7 +179,9 @@ impl Sink<ScanLine<'_>> for Producer {
     fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
         match line {
             ScanLine::Entry(_, row) => self.entry(&row),
-            ScanLine::Fault(subject, fault) => self.fault(subject.path, fault),
+            ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
+                self.fault(subject.path, fault)
+            }
             ScanLine::End(subject, _) => subject.remarks.iter().try_for_each(|remark| {
                 self.flush()?;
                 self.send(Message::Note(remark.about.clone(), remark.text.clone()))

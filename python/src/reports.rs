@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use filterblock::LegacyHash;
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{ErrorKind, Fault, Tuned, Verified};
+use filterblock_engine::report::{Fault, Tuned, Verified};
 use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, Request, Watch};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +15,7 @@ use pyo3::types::{PyList, PyString};
 
 use crate::bytes_like::borrow;
 use crate::errors::from_fault;
+use crate::scan::order_of;
 use crate::work::{self, paths};
 
 /// Finds out what tables and their filters are like.
@@ -39,6 +40,7 @@ pub(crate) fn inspect(
                 }
                 found.add(&inspected.table)
             }
+            InspectLine::Other(other) => found.add(&*other),
             InspectLine::Unreadable(unreadable) => found.add(&unreadable),
             InspectLine::Totals(totals) => found.add(&totals),
         })
@@ -55,19 +57,15 @@ pub(crate) fn verify(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
     recursive: bool,
-    comparator: Option<Bound<'_, PyAny>>,
+    comparator: Option<&str>,
     #[pyo3(from_py_with = seed_of)] seed: u64,
     jobs: Option<Bound<'_, PyAny>>,
     max_output: Option<Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
-    let is_bytewise = match comparator {
-        None => false,
-        Some(name) if name.eq("bytewise")? => true,
-        Some(other) => return Err(wrong("comparator", "'bytewise'", other.repr()?)),
-    };
+    let order = order_of(comparator)?;
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let engine = engine.seed(seed).bytewise(is_bytewise);
+    let engine = engine.seed(seed).order(order);
     let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
         engine.watch(watch).verify(inputs, &mut |verified: Verified| found.add(&verified))
     })?;
@@ -139,10 +137,10 @@ pub(crate) fn report<'py>(
         let engine = engine.watch(Arc::clone(&watch) as Arc<dyn Watch>);
         let page = |path: &PathBuf| {
             let request = PageRequest { verify, tune: tune.then(Request::default) };
-            engine.page(path, None, &request).map(|page| page.html).map_err(|message: String| {
-                let kind = if path.exists() { ErrorKind::Unreadable } else { ErrorKind::Missing };
-                Box::new((path.clone(), Fault::new(message, kind)))
-            })
+            engine
+                .page(path, None, &request)
+                .map(|page| page.html)
+                .map_err(|error| Box::new((path.clone(), Fault::new(error.to_string(), error.kind()))))
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()
     })?;

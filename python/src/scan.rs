@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use filterblock_engine::{Engine, Inputs, ScanRequest};
+use filterblock_engine::{Engine, Inputs, KeyOrder, ScanRequest};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -15,13 +15,15 @@ use crate::iterators::Scan;
 use crate::kept::FILES;
 use crate::stream::Stream;
 
-/// Returns true if the caller says that keys are in bytewise order, for databases without a sound MANIFEST.
-pub(crate) fn is_bytewise(comparator: Option<&str>) -> PyResult<bool> {
+/// Returns the order that the caller says keys are in, for databases without a sound MANIFEST.
+pub(crate) fn order_of(comparator: Option<&str>) -> PyResult<Option<KeyOrder>> {
     match comparator {
-        None => Ok(false),
-        Some("bytewise") => Ok(true),
+        None => Ok(None),
+        Some("bytewise") => Ok(Some(KeyOrder::Bytewise)),
+        Some("idb_cmp1") => Ok(Some(KeyOrder::Idb)),
         Some(other) => {
-            Err(PyValueError::new_err(format!("comparator: expected \"bytewise\", found {other:?}")))
+            let message = format!("comparator: expected \"bytewise\" or \"idb_cmp1\", found {other:?}");
+            Err(PyValueError::new_err(message))
         }
     }
 }
@@ -81,7 +83,7 @@ pub(crate) fn scan(
         internal_keys,
         ..ScanRequest::default()
     };
-    let engine = Engine::new().bytewise(is_bytewise(comparator)?);
+    let engine = Engine::new().order(order_of(comparator)?);
     let engine = match max_output {
         Some(bytes) => engine.max_output(bytes),
         None => engine,

@@ -30,6 +30,11 @@ pub(crate) fn database(kept: Arc<Kept>, first: Arc<Version>, wanted: Wanted, mut
         let (mut wanted, mut version, mut rounds) = (wanted, first, 0);
         // The tables whose sizes have been reported to contradict the MANIFEST.
         let mut told = HashSet::new();
+        for fault in version.state_faults() {
+            if producer.fault(&kept.path, fault).is_err() {
+                return Ok(());
+            }
+        }
         loop {
             for (number, fault) in &version.contradicted {
                 if !told.insert(*number) {

@@ -148,6 +148,31 @@ def test_each_kind_of_error(tmp_path):
         filterblock.Database(TESTDATA / "databases/levels", comparator="other")
 
 
+def test_what_is_encrypted_or_of_another_format_is_not_damaged(tmp_path):
+    world, rocks = tmp_path / "world", tmp_path / "rocks"
+    for folder in [world, rocks]:
+        shutil.copytree(TESTDATA / "databases/levels", folder)
+    for file in [world / "CURRENT", *world.glob("MANIFEST-*"), *world.glob("*.ldb")]:
+        file.write_bytes(b"\x80\x1d\x30\x01" + bytes(byte ^ 0x5A for byte in file.read_bytes()))
+    for name in ["OPTIONS-000007", "IDENTITY"]:
+        (rocks / name).touch()
+    for folder, code, text in [
+        (world, "encrypted", "encrypted by Minecraft of NetEase (China)"),
+        (rocks, "other-format", "a RocksDB database"),
+    ]:
+        for read in [filterblock.Database, lambda path: list(filterblock.scan(path)), filterblock.report]:
+            with pytest.raises(filterblock.UnsupportedError) as caught:
+                read(folder)
+            assert text in str(caught.value)
+        assert [finding.code for verdict in filterblock.verify(folder) for finding in verdict.findings] == [code]
+        [found], [tuned] = filterblock.inspect(folder), filterblock.tune(folder)
+        assert text in found.error and text in tuned.error
+        for write in [filterblock.repair, lambda path, to: filterblock.rebuild(path, to=to)]:
+            with pytest.raises(filterblock.RefusedError, match="nothing was written"):
+                write(folder, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read(tmp_path):
     path = tmp_path / "t.ldb"

@@ -54,6 +54,22 @@ def test_scan_is_what_the_program_prints(program, path):
     assert [described(entry) for entry in newest] == list(printed(lines))
 
 
+def test_an_incomplete_table_that_is_not_used_is_a_note(tmp_path):
+    copy = shutil.copytree(LEVELS, tmp_path / "db")
+    whole = (copy / "000005.ldb").read_bytes()
+    expected = [described(entry) for entry in filterblock.scan(copy)]
+    # What an interrupted compaction left, and what is being written.
+    for name, contents in [("000003.ldb", whole[:-20]), ("000136.ldb", whole[:100]), ("000137.ldb", b"")]:
+        (copy / name).write_bytes(contents)
+    scan = filterblock.scan(copy)
+    assert [described(entry) for entry in scan] == expected
+    assert scan.notes == ["000003.ldb, 000136.ldb, 000137.ldb are incomplete and unused"]
+    # In use, an incomplete table is damage.
+    (copy / "000005.ldb").write_bytes(whole[:-20])
+    with pytest.raises(filterblock.CorruptionError):
+        list(filterblock.scan(copy))
+
+
 @pytest.mark.parametrize("name", ["levels", "unfiltered"])
 def test_tables_hold_what_leveldb_lists(name):
     expected = {

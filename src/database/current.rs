@@ -1,13 +1,14 @@
 //! The name of a database's MANIFEST, from `CURRENT` (`VersionSet::Recover` in LevelDB's
 //! `db/version_set.cc`).
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::names::FileKind;
 use crate::error::IoAction;
 use crate::table::source::open_file;
-use crate::{Error, Result, Structure, escape};
+use crate::{Error, OtherFormat, Result, Structure, escape};
 
 /// The greatest length of `CURRENT` that is accepted, in bytes: more than `MANIFEST-`, a number of
 /// 20 digits and a line feed take.
@@ -22,16 +23,54 @@ pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The name of the MANIFEST in `contents`, the contents of `CURRENT`.
-fn parse(contents: &[u8]) -> Result<&str> {
+/// The name of the MANIFEST in `contents`, the contents of `CURRENT` or as many of its first bytes as an error is to
+/// explain.
+///
+/// # Errors
+///
+/// [`Error::OtherFormat`] for an encrypted `CURRENT`, [`Error::Corrupt`] for anything else than the name of a MANIFEST
+/// and a line feed. The error names what text editors, transfers and version control make of the file.
+///
+/// ```
+/// use filterblock::database::manifest_in_current;
+/// assert_eq!(manifest_in_current(b"MANIFEST-000004\n")?, "MANIFEST-000004");
+/// assert!(manifest_in_current(b"MANIFEST-000004\r\n").unwrap_err().to_string().contains("transfer as text"));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+pub fn manifest_in_current(contents: &[u8]) -> Result<&str> {
     if let Some(name) = manifest_name(contents) {
         return Ok(name);
     }
-    let found = match contents.get(..=MAX_CURRENT_LEN) {
-        Some(_) => format!("more than {MAX_CURRENT_LEN} bytes"),
-        None => format!("\"{}\"", escape(contents)),
-    };
-    Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found))
+    if let Some(format) = OtherFormat::of_start(contents) {
+        return Err(Error::OtherFormat { what: Structure::Current, format });
+    }
+    Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found(contents)))
+}
+
+/// What is in `CURRENT` instead of the name of a MANIFEST.
+fn found(contents: &[u8]) -> Cow<'static, str> {
+    let lines = || contents.split(|byte| *byte == b'\n');
+    let is_marker = |line: &[u8]| [b"<<<<<<< ", b">>>>>>> "].iter().any(|marker| line.starts_with(*marker));
+    let names = |rest: &[u8]| manifest_name(&[rest, b"\n"].concat()).is_some();
+    Cow::Borrowed(match contents {
+        [] => "no contents, as a file whose contents did not reach the disk",
+        _ if contents.iter().all(|byte| *byte == 0) => {
+            "only zeros, as a file whose contents did not reach the disk"
+        }
+        _ if lines().any(is_marker) => "the conflict markers of git, as after a merge that nobody finished",
+        [b'v', ..] if contents.starts_with(b"version https://git-lfs") => {
+            "a Git LFS pointer, and the file that it stands for was not fetched"
+        }
+        [0xef, 0xbb, 0xbf, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            "a byte order mark, as a text editor writes it"
+        }
+        [name @ .., b'\r', b'\n'] if names(name) => {
+            "CR LF at its end, as after a transfer as text, which may have damaged other files, too"
+        }
+        name if names(name) => "no line feed at its end, as a text editor or a shell may write it",
+        _ if contents.len() > MAX_CURRENT_LEN => return format!("more than {MAX_CURRENT_LEN} bytes").into(),
+        _ => return format!("\"{}\"", escape(contents)).into(),
+    })
 }
 
 /// The name of the MANIFEST in `CURRENT`. At most one byte more is read than a sound `CURRENT` can
@@ -42,7 +81,7 @@ pub(super) fn read(current: impl Read) -> Result<String> {
         .take(const { MAX_CURRENT_LEN as u64 + 1 })
         .read_to_end(&mut contents)
         .map_err(|error| Error::io(IoAction::ReadAll, 0, error))?;
-    parse(&contents).map(str::to_owned)
+    manifest_in_current(&contents).map(str::to_owned)
 }
 
 fn manifest_name(contents: &[u8]) -> Option<&str> {
@@ -78,6 +117,36 @@ mod tests {
             b"\xff\n",
         ] {
             assert_eq!(manifest_name(contents), None, "{:?}", escape(contents));
+        }
+        for (contents, found) in [
+            (&b""[..], "no contents"),
+            (&[0; 65], "only zeros"),
+            (
+                b"<<<<<<< HEAD\nMANIFEST-000002\n=======\nMANIFEST-000001\n>>>>>>> 0",
+                "conflict markers of git",
+            ),
+            (b"MANIFEST-000002\n>>>>>>> other", "conflict markers of git"),
+            (b"version https://git-lfs.github.com/spec/v1\noid sha256:00", "Git LFS pointer"),
+            (b"\xef\xbb\xbfMANIFEST-000001\n", "byte order mark"),
+            (b"\xff\xfeM\0A\0", "byte order mark"),
+            (b"MANIFEST-000001\r\n", "CR LF"),
+            (b"MANIFEST-000001", "no line feed"),
+            (b"MANIFEST-000001 \n", "\"MANIFEST-000001 \\x0a\""),
+            (b"x\r\n", "\"x\\x0d\\x0a\""),
+            (&[b'x'; 65], "more than 64 bytes"),
+        ] {
+            let error = manifest_in_current(contents).unwrap_err().to_string();
+            assert!(error.starts_with("CURRENT has ") && error.contains(found), "{error}");
+            assert!(error.ends_with("; expected MANIFEST-, a number and a line feed"), "{error}");
+        }
+        for (start, whose) in
+            [(&b"\x80\x1d\x30\x01uy}{"[..], "NetEase"), (b"\0\0\0\0\xfc\xb9\xcf\x9b", "Marketplace")]
+        {
+            let error = manifest_in_current(start).unwrap_err();
+            assert!(
+                matches!(error, Error::OtherFormat { .. }) && error.to_string().contains(whose),
+                "{error}"
+            );
         }
         let mut long = b"MANIFEST-".to_vec();
         long.resize(MAX_CURRENT_LEN, b'0');

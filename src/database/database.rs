@@ -190,6 +190,20 @@ impl Database {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }
 
+    /// The logs that the MANIFEST names and that are missing, by number: [`Manifest::log_number`] and
+    /// [`Manifest::prev_log_number`], unless they are 0. LevelDB makes a log before the MANIFEST names it, so
+    /// the newest writes may be lost. Logs that could not be looked at are not among them.
+    ///
+    /// Empty without a sound MANIFEST.
+    pub fn missing_logs(&self) -> impl Iterator<Item = u64> {
+        let named = self.manifest().map_or([0; 2], |manifest| {
+            let (log, before) = (manifest.log_number(), manifest.prev_log_number());
+            if before == log { [0, log] } else { [before.min(log), before.max(log)] }
+        });
+        let is_missing = |log: &u64| *log != 0 && self.files.of_number(FileKind::Log, *log).next().is_none();
+        named.into_iter().filter(is_missing)
+    }
+
     /// The path of a new table with this number, which is also where a missing table would be.
     pub fn table_path(&self, number: u64) -> PathBuf {
         path_in(&self.dir, FileKind::Table.file_name(number))

@@ -19,7 +19,7 @@ use std::fmt;
 
 use crate::bytes::coding::{VarintError, get_varint32, get_varint64, put_varint32, put_varint64};
 use crate::key::parts::TAG_LEN;
-use crate::{Error, Result, Structure};
+use crate::{Error, OtherFormat, Result, Structure};
 
 /// The number of levels of a database. They are numbered 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
@@ -126,8 +126,8 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
 /// # Errors
 ///
 /// [`Error::Corrupt`] for a field that is cut off, a number that does not fit, a level beyond 6, or
-/// a key too short for an internal key; [`Error::Unsupported`] for a tag that LevelDB does not
-/// have; [`Error::Limit`] for a comparator's name of more than 4 KiB. LevelDB too refuses such a
+/// a key too short for an internal key; [`Error::OtherFormat`] for a tag of RocksDB's or
+/// Pebble's, [`Error::Unsupported`] for another that LevelDB does not have; [`Error::Limit`] for a comparator's name of more than 4 KiB. LevelDB too refuses such a
 /// MANIFEST, except that it drops a number's excess bits, and accepts internal keys of any length
 /// but 0 and comparators' names of any length.
 pub(crate) const fn fields(record: &[u8], offset: u64) -> Fields<'_> {
@@ -177,9 +177,13 @@ impl<'a> Fields<'a> {
             }),
             9 => Field::PrevLogNumber(self.varint64("a previous log number")?),
             tag => {
+                let (what, offset) = (Structure::VersionEdit, self.offset);
+                if let Some(format) = OtherFormat::of_tag(tag) {
+                    return Err(Error::OtherFormat { what, format });
+                }
                 return Err(Error::Unsupported {
-                    what: Structure::VersionEdit,
-                    offset: self.offset,
+                    what,
+                    offset,
                     expected: "a tag of 1 to 7, or 9".into(),
                     found: format!("tag {tag} at byte {start} of the record").into(),
                 });
@@ -346,8 +350,8 @@ mod tests {
             error(b"\x09\x80"),
             "version edit at offset 100: expected a previous log number at byte 1 of the record, found an end within a varint"
         );
-        // Tag 8 was once used for large values; 103 is a new table in RocksDB.
-        for tag in [0, 8, 10, 103] {
+        // Tag 8 was once used for large values.
+        for tag in [0, 8, 10, 99] {
             let record = [0x02, 0x01, tag, 0x02, 0x01];
             let mut fields = fields(&record, 100);
             assert_eq!(fields.next().unwrap().unwrap(), Field::LogNumber(1));
@@ -359,6 +363,15 @@ mod tests {
                 )
             );
             assert!(fields.next().is_none());
+        }
+        // New tables of RocksDB and of Pebble, and the name of a RocksDB database.
+        for (tag, whose) in
+            [(100, "RocksDB"), (103, "RocksDB"), (104, "Pebble"), (200, "RocksDB"), (8193, "RocksDB")]
+        {
+            let mut record = Vec::new();
+            put_varint32(&mut record, tag);
+            let expected = format!("version edit: a {whose} database");
+            assert!(error(&record).starts_with(&expected), "{tag}: {}", error(&record));
         }
     }
 }

@@ -51,8 +51,8 @@ impl PartialEq for UnreadableFile {
 impl Eq for UnreadableFile {}
 
 /// A file that is named like a database file but is not one. Either it is not a regular file, such as a
-/// folder named `000005.ldb`, or its name ends in `.ldb` or `.sst` but has no number before that, such as
-/// `backup.ldb`.
+/// folder named `000005.ldb`, or its name ends in `.ldb` or `.sst`, in whatever case, but is not that of a table, such as
+/// `backup.ldb`, `000005 (1).ldb` or `000005.LDB`. [`FileKind::parse_copy`] tells which table may have that name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrayFile {
@@ -61,6 +61,8 @@ pub struct StrayFile {
     /// The type of the name itself: a symbolic link is not followed. `None` if it is not known, as
     /// from a listing.
     pub file_type: Option<fs::FileType>,
+    /// The size of the file in bytes, or of the file that a link leads to.
+    pub len: u64,
 }
 
 /// The file of a table or a log.
@@ -158,7 +160,7 @@ impl DatabaseFiles {
                     files.files.push(DatabaseFile { kind, number, path, len, is_link: false });
                 }
                 None if ends_like_a_table(&path) && !name.contains('/') => {
-                    files.strays.push(StrayFile { path, file_type: None });
+                    files.strays.push(StrayFile { path, file_type: None, len });
                 }
                 None => {}
             }
@@ -195,7 +197,10 @@ impl DatabaseFiles {
                 let error = Error::io(IoAction::LookUp, 0, error).with_path(&path);
                 self.unreadable.push(UnreadableFile { kind, number, path, error: Arc::new(error) });
             }
-            _ => self.strays.push(StrayFile { path, file_type }),
+            (found, _) => {
+                let len = found.map_or(0, |metadata| metadata.len());
+                self.strays.push(StrayFile { path, file_type, len });
+            }
         }
     }
 
@@ -322,7 +327,8 @@ fn parse(name: &OsStr) -> Option<(FileKind, u64)> {
 }
 
 fn ends_like_a_table(name: &Path) -> bool {
-    matches!(name.extension().and_then(OsStr::to_str), Some("ldb" | "sst"))
+    let is_one = |end: &str| ["ldb", "sst"].iter().any(|known| end.eq_ignore_ascii_case(known));
+    name.extension().and_then(OsStr::to_str).is_some_and(is_one)
 }
 
 /// Returns `true` if a listed name has vanished, rather than naming a link that leads nowhere.

@@ -67,6 +67,7 @@ mod scan_sources;
 mod set_current;
 mod version_edit;
 
+pub use current::manifest_in_current;
 pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
 pub use edit::NUM_LEVELS;
 pub use entry::{DatabaseEntry, EntryFile};

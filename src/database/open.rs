@@ -19,7 +19,7 @@ impl Database {
     ///
     /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
     /// read. Live tables and the log that the MANIFEST names are looked for once more if they are
-    /// not in the listing, since they may have been written in the meantime. If tables are missing
+    /// not in the listing, since they may have been written in the meantime. If tables or that log are missing
     /// then, or the MANIFEST of a database is missing, damaged or cut off, everything is read
     /// again, until a reading has no faults or only those of the reading before, or until there
     /// have been 16 readings.
@@ -83,19 +83,24 @@ impl Database {
     /// replaced or is just being written, or tables that were removed after the MANIFEST was read.
     fn is_doubtful(&self) -> bool {
         match &self.manifest {
-            Ok(manifest) => manifest.incomplete_tail().is_some() || self.missing().next().is_some(),
+            Ok(manifest) => {
+                manifest.incomplete_tail().is_some()
+                    || self.missing().next().is_some()
+                    || self.missing_logs().next().is_some()
+            }
             Err(_) => self.files.is_database(),
         }
     }
 
     /// Returns `true` if all faults were already there in the reading `before`. Table numbers are never
     /// reused, so a table that is live in both readings was live all the time: if neither reading found its
-    /// file, it is missing.
+    /// file, it is missing. The same holds for the log that the MANIFEST names.
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
             (Ok(now), Ok(then)) => {
                 let missing = crate::set_of(before.missing().map(|table| table.number));
                 now.incomplete_tail() == then.incomplete_tail()
+                    && self.missing_logs().all(|log| before.missing_logs().any(|then| then == log))
                     && self.missing().all(|table| missing.contains(&table.number))
             }
             (Err(now), Err(then)) => now.to_string() == then.to_string(),

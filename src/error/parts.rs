@@ -1,6 +1,8 @@
 //! The subjects of errors: the operation that failed, or the structure that is malformed or not
 //! supported.
 
+use std::io;
+
 /// The operation that failed with [`Error::Io`](crate::Error::Io).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -116,4 +118,22 @@ pub enum Structure {
     /// The file that names the MANIFEST.
     #[error("CURRENT")]
     Current,
+}
+
+/// Describes the failed operation, with the offset in the file if it is a read or a write, or says
+/// that the file to be opened does not exist.
+pub(super) fn io_message(action: IoAction, offset: u64, source: &io::Error) -> String {
+    match action {
+        IoAction::Open if source.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),
+        IoAction::Read { .. } | IoAction::Write { .. } => format!("{action} at offset {offset}: {source}"),
+        _ => format!("{action}: {source}"),
+    }
+}
+
+/// Says what is wrong with a structure. CURRENT is a line of text, of which an offset says nothing.
+pub(super) fn damage_message(what: Structure, offset: u64, expected: &str, found: &str) -> String {
+    match what {
+        Structure::Current => format!("{what} has {found}; expected {expected}"),
+        _ => format!("{what} at offset {offset}: expected {expected}, found {found}"),
+    }
 }

@@ -83,7 +83,7 @@ impl Edit {
     /// An edit with the comparator and the numbers that every MANIFEST needs: log number 4, next file number 9, last
     /// sequence 100.
     pub(crate) fn sound() -> Self {
-        Self::default().comparator(BYTEWISE).number(2, 4).number(3, 9).number(4, 100)
+        Self::default().comparator(BYTEWISE).number(2, 0).number(3, 9).number(4, 100)
     }
 
     pub(crate) fn varint(mut self, mut value: u64) -> Self {

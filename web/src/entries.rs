@@ -145,7 +145,7 @@ impl Batch {
     fn take(&mut self, line: ScanLine<'_>) {
         match line {
             ScanLine::Entry(_, row) => self.rows.push(Shown::of(&row)),
-            ScanLine::Fault(subject, fault) => {
+            ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
                 self.tell(format!("{}: {}", escape_path(subject.path), fault.message));
             }
             ScanLine::End(subject, _) => {

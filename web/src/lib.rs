@@ -162,7 +162,8 @@ impl Session {
         let request = PageRequest { verify, tune: tune.then(Request::default) };
         let engine = self.engine(depth).few_reads(true);
         self.files.read_whole(verify);
-        let page = engine.page(Path::new(path), Some(&self.storage()), &request)?;
+        let page = engine.page(Path::new(path), Some(&self.storage()), &request);
+        let page = page.map_err(|error| error.to_string())?;
         let bad = if page.is_bad { "bad" } else { "" };
         Ok(vec![page.html, page.verdict, page.command.unwrap_or_default(), bad.to_owned()])
     }

@@ -33,6 +33,7 @@ pub fn write(
             let mut show = |line| match line {
                 InspectLine::Folder(folder) => put(to, &folder),
                 InspectLine::Table(found) => put(to, &found.table),
+                InspectLine::Other(other) => put(to, &*other),
                 InspectLine::Unreadable(unreadable) => put(to, &unreadable),
                 InspectLine::Totals(totals) => put(to, &totals),
             };
@@ -50,7 +51,9 @@ pub fn write(
             let request = ScanRequest { all, ..ScanRequest::default() };
             let mut show = Taker::new(|line| match line {
                 ScanLine::Entry(input, row) => put(to, &Entry::new(input, &row, true)),
-                ScanLine::Fault(subject, fault) => put(to, &FaultAt::new(subject, fault)),
+                ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
+                    put(to, &FaultAt::new(subject, fault))
+                }
                 ScanLine::End(subject, entries) => put(to, &End::new(subject, entries)),
             });
             engine.scan(inputs, &request, &mut show).map_err(text)?;

@@ -125,6 +125,18 @@ impl Limits {
 pub(super) enum KeyOrder {
     /// Byte by byte (leveldb.BytewiseComparator), LevelDB's default
     Bytewise,
+    /// That of Chromium's IndexedDB (idb_cmp1)
+    #[value(name = "idb_cmp1")]
+    Idb,
+}
+
+impl KeyOrder {
+    pub(super) const fn known(self) -> filterblock_engine::KeyOrder {
+        match self {
+            Self::Bytewise => filterblock_engine::KeyOrder::Bytewise,
+            Self::Idb => filterblock_engine::KeyOrder::Idb,
+        }
+    }
 }
 
 /// The form of stored keys.

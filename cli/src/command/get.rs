@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 use filterblock::{escape, table::Lookup};
-use filterblock_engine::report::{Row, ScanLine};
+use filterblock_engine::report::{Row, ScanLine, StateFault};
 use filterblock_engine::{Inputs, KeyRange, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, StoredKeys};
@@ -68,10 +68,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         KeyRange { from: Some(key.clone()), to: Some([&key[..], &[0]].concat()), ..KeyRange::default() };
     let internal_keys = arguments.key_format.map(StoredKeys::are_internal);
     let request = ScanRequest { all: arguments.all, range, internal_keys, ..ScanRequest::default() };
-    let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
-    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
+    let engine = arguments.limits.engine(None, console).order(arguments.comparator.map(KeyOrder::known));
     let mut entries = Entries::new(ValuePart::Whole, true, arguments.hex);
     let mut newest: Option<(Option<u64>, Vec<u8>)> = None;
+    let (mut doubts, mut is_doubted) = (Vec::<StateFault>::new(), false);
     let mut show = |line: ScanLine<'_>| {
         match line {
             ScanLine::Entry(_, row) if arguments.all => {
@@ -79,8 +79,15 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
                 entries.write(&row, console)?;
             }
             ScanLine::Entry(_, row) => keep_newest(&mut newest, &row),
+            ScanLine::State(_, fault, _) => doubts.push(fault.clone()),
             ScanLine::Fault(subject, fault) => console.message_about(subject.path, &fault.message),
-            ScanLine::End(subject, _) => console.remarks(subject.remarks),
+            ScanLine::End(subject, _) => {
+                is_doubted |= !doubts.is_empty();
+                for doubt in doubts.drain(..) {
+                    console.message_about(subject.path, doubt.in_lookup(newest.is_some()));
+                }
+                console.remarks(subject.remarks);
+            }
         }
         Ok(())
     };
@@ -99,12 +106,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let result = is_unsure.and_then(|is_unsure| {
         match (&newest, is_unsure) {
             (Some(_), false) => {}
-            (Some(_), true) => console.message("a newer value may be lost"),
+            (Some(_), true) if !is_doubted => console.message("a newer value may be lost"),
             (None, false) => {
                 console.message_about(&arguments.path, format_args!("has no key \"{}\"", escape(&key)));
             }
             // The faults have been reported.
-            (None, true) => {}
+            (_, true) => {}
         }
         match newest.as_ref().filter(|_| !arguments.all) {
             // The value's bytes might be commands for the terminal.

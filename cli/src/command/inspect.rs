@@ -127,6 +127,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
         InspectLine::Folder(folder) => {
             console.remarks(&folder.remarks);
             console.fault_of(&folder, ALL_LIVE);
+            console.state_faults(&folder);
             write_line(console, &folder)
         }
         InspectLine::Table(mut found) => {
@@ -139,6 +140,12 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
                 filter.list = found.filters;
             }
             write_line(console, &*table)
+        }
+        InspectLine::Other(other) => {
+            for note in &other.frame.notes {
+                console.message_about(&other.verified.path, note);
+            }
+            write_line(console, &*other)
         }
         InspectLine::Unreadable(unreadable) => {
             console.message_about(&unreadable.path, &unreadable.error);

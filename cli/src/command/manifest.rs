@@ -36,15 +36,20 @@ Examples:
   filterblock manifest ~/db/MANIFEST-000004    of a MANIFEST that CURRENT does not name
   filterblock manifest --json ~/db | jq 'select(.object == \"table\") | .number'
 
-Exit status: 0 all is sound; 1 the MANIFEST is damaged, ends within a record, or has a
-fault that LevelDB takes no notice of, and what can be read is shown; 2 it cannot be read,
-and anything else; 141 the reader of the output went away.";
+Exit status: 0 all is sound; 1 the MANIFEST is damaged, misses tables, names a log that is
+missing, or has a fault that LevelDB takes no notice of, and what can be read is shown; 2 it
+cannot be read, and anything else; 141 the reader of the output went away.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let inputs = Inputs { paths: vec![arguments.path.clone()], ..Inputs::default() };
     let mut show = |line: ManifestLine<'_>| {
         if let ManifestLine::Fault(subject, fault) = &line {
             console.message_about(subject.path, &fault.message);
+        }
+        if let ManifestLine::State(subject, _) = &line
+            && arguments.json
+        {
+            console.remarks(subject.remarks);
         }
         if arguments.json { line.write_json(&mut *console) } else { text::manifest::write(&line, console) }
     };

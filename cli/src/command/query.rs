@@ -100,8 +100,11 @@ Exit status: 0 some key may be there; 1 none may, and all was read soundly;
 pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8, String> {
     let (tables, question) = arguments.question()?;
     let progress = Arc::new(Progress::new(!arguments.json));
-    let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
-    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise).watch(progress.clone());
+    let engine = arguments
+        .limits
+        .engine(None, console)
+        .order(arguments.comparator.map(KeyOrder::known))
+        .watch(progress.clone());
     #[cfg(feature = "remote")]
     let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::Sample));
     let mut show =
@@ -157,10 +160,12 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
         QueryLine::Folder(folder) if json => {
             console.remarks(&folder.remarks);
             console.fault_of(&folder, "all tables are asked");
+            console.state_faults(&folder);
             write_line(console, &folder)
         }
         QueryLine::Folder(folder) => {
             console.fault_of(&folder, "all tables are asked");
+            console.state_faults(&folder);
             console.remarks(&folder.remarks);
             Ok(())
         }

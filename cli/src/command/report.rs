@@ -5,13 +5,14 @@ use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
 use filterblock::escape_path;
-use filterblock_engine::{MAX_JOBS, Request, page::PageRequest};
+use filterblock_engine::words::path_word;
+use filterblock_engine::{MAX_JOBS, PathError, Request, is_log, page::PageRequest};
 
 use super::arguments::{DepthArgument, Limits, about};
 use super::keys;
 use super::reserved_names::{Output, check_name};
-use crate::io::{Console, Progress, Tone, WholeFile};
-use crate::text::write_line;
+use crate::io::{Console, EXIT_ERROR, Progress, Tone, WholeFile};
+use crate::text::{self, write_line};
 
 /// The exit status if the page was written, and reports findings: something is damaged or wrong, or could not be
 /// read.
@@ -85,7 +86,25 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
     let page = engine.page(path, None, &PageRequest { verify: !arguments.no_verify, tune });
     progress.end();
-    let page = page.map_err(about(path))?;
+    if let Some(found) = page.as_ref().err().and_then(PathError::other_format) {
+        let line = match is_file {
+            true => text::other_format::write_verdict(path, found, console),
+            false => {
+                console.message_about(path, found);
+                Ok(())
+            }
+        };
+        console.message("no page was written: there is nothing to show");
+        return Ok(console.finish(line.map(|()| EXIT_ERROR)));
+    }
+    let page = match page {
+        Ok(page) => page,
+        Err(error) if is_log(path) => {
+            console.message_about(path, format_args!("{error}. Nothing was written"));
+            return Err(format!("to see its writes: filterblock scan {}", path_word(path)));
+        }
+        Err(error) => return Err(about(path)(error)),
+    };
     let status = if page.is_bad { EXIT_FINDINGS } else { 0 };
     if is_file {
         WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html.as_bytes())

@@ -110,8 +110,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         return Err("entries as they are stored are not text: redirect them".to_owned());
     }
     let request = arguments.request()?;
-    let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
-    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
+    let engine = arguments.limits.engine(None, console).order(arguments.comparator.map(KeyOrder::known));
     let mut entries = arguments.entries();
     let mut show = |line: ScanLine<'_>| match line {
         ScanLine::Entry(input, row) if arguments.json => {
@@ -119,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         }
         ScanLine::Entry(_, row) if arguments.raw => write_raw(&row, !arguments.keys, console),
         ScanLine::Entry(_, row) => entries.write(&row, console),
-        ScanLine::Fault(subject, fault) => {
+        ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
             console.message_about(subject.path, &fault.message);
             if arguments.json { write_line(&mut *console, &FaultAt::new(subject, fault)) } else { Ok(()) }
         }

@@ -13,14 +13,15 @@ use crate::text;
 /// The exit status if there are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;
 
-/// Check tables and their filters thoroughly
+/// Check databases, tables, logs and filters thoroughly
 ///
 /// Reads every block with its checksum and every entry in it, and asks the filter for every key, as
 /// LevelDB would. Checks that keys and the index are in order, that blocks do not overlap, and that
 /// the MANIFEST's records of a database's tables are right. Measures how often the filters let
 /// absent keys pass.
 ///
-/// Logs are not checked: `scan` reports damage in them, and `repair --dry-run` what is lost.
+/// Reads every record of the logs, and says which writes are lost. Checks that no older version of a key is
+/// found before a newer one.
 ///
 /// Nothing is written and nothing locked. A database may be in use at the same time: instead of tables that
 /// vanish, those that the MANIFEST lists by then are checked.
@@ -30,7 +31,7 @@ const EXIT_FINDINGS: u8 = 1;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// Write JSON, one object a line: tables and folders
+    /// Write JSON, one object a line: tables, logs and folders
     #[arg(long)]
     json: bool,
     /// Show only what has findings or cannot be read, and the totals
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         .limits
         .engine(arguments.jobs, console)
         .seed(arguments.seed)
-        .bytewise(arguments.comparator == Some(KeyOrder::Bytewise))
+        .order(arguments.comparator.map(KeyOrder::known))
         .watch(progress.clone());
     #[cfg(feature = "remote")]
     let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::All));
@@ -82,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         }
         progress.show(console, |console| match arguments.json {
             true => write_json(&verified, console),
-            false => text::verify::write(&verified, console),
+            false => text::verify::write(&verified, None, console),
         })
     };
     let outcome = engine.verify(arguments.paths.inputs(), &mut show);
@@ -91,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         outcome.not_started.iter().for_each(|reason| console.message(reason));
         if !arguments.json {
             text::verify::write_counts(&outcome.counts, console)?;
+            text::verify::write_remedies(&outcome, console)?;
         }
         Ok(arguments.status(&outcome))
     });
@@ -98,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 }
 
 impl Arguments {
-    fn status(&self, VerifyOutcome { counts, list_failed, not_started }: &VerifyOutcome) -> u8 {
+    fn status(&self, VerifyOutcome { counts, list_failed, not_started, .. }: &VerifyOutcome) -> u8 {
         match () {
             () if *list_failed || not_started.is_some() => EXIT_ERROR,
             () if self.paths.sources.keep_going => 0,

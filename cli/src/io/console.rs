@@ -174,6 +174,11 @@ impl Console {
         }
     }
 
+    /// Writes the faults of a database as a whole to standard error.
+    pub(crate) fn state_faults(&mut self, folder: &Folder) {
+        folder.faults.iter().for_each(|fault| self.message_about(&folder.path, fault.text()));
+    }
+
     /// Writes a message about `path` to standard error.
     pub(crate) fn message_about(&mut self, path: &Path, message: impl Display) {
         self.message(format_args!("{}: {message}", escape_path(path)));

@@ -3,15 +3,30 @@
 use std::{io, path::PathBuf};
 
 use filterblock::escape_path;
-use filterblock_engine::report::{Folder, Inspected, Totals};
-use filterblock_engine::{InspectLine, words::counted};
+use filterblock_engine::InspectLine;
+use filterblock_engine::report::{About, Folder, Inspected, StateFault, Totals, Unreadable};
+use filterblock_engine::words::{SAVE, counted, path_word, repair_command};
 
+use super::labelled::write_line;
 use super::list::{self, Listing, ListingKind, table_name};
-use super::{columns::width, detail, levels};
+use super::{columns::width, detail, levels, other_format, verify};
 use crate::io::{Console, Tone};
 
 /// The consequence of a MANIFEST that cannot be relied on.
 pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
+
+/// Writes the faults of a database as a whole, with what to do about them.
+fn write_faults(folder: &Folder, console: &mut Console) -> io::Result<()> {
+    if folder.faults.is_empty() {
+        return Ok(());
+    }
+    for fault in &folder.faults {
+        write_line(console, Tone::Bad, &format!("damaged: {}", fault.text()))?;
+    }
+    let warnings = folder.faults.iter().filter_map(StateFault::warning).map(|warning| warning + ".");
+    warnings.chain([SAVE.to_owned()]).try_for_each(|text| write_line(console, Tone::Plain, &text))?;
+    writeln!(console, "  {}", repair_command(&folder.path))
+}
 
 pub(crate) struct TextInspect {
     list_filters: bool,
@@ -41,6 +56,22 @@ impl TextInspect {
         match line {
             InspectLine::Folder(folder) => self.begin_folder(folder, console),
             InspectLine::Table(found) => self.table(found, console),
+            InspectLine::Unreadable(Unreadable { path, other_format: Some(found), .. }) => {
+                self.end(console)?;
+                self.begin_part(console)?;
+                other_format::write(path, found, console)
+            }
+            InspectLine::Other(other) => {
+                let verified = &other.verified;
+                self.begin_part(console)?;
+                verify::write(verified, other.file_size, console)?;
+                if verified.about == About::Log {
+                    let path = path_word(&verified.path);
+                    let text = format!("Logs have no filters. To see the writes: filterblock scan {path}");
+                    write_line(console, Tone::Plain, &format!("  {text}"))?;
+                }
+                Ok(())
+            }
             InspectLine::Unreadable(unreadable) => {
                 console.message_about(&unreadable.path, &unreadable.error);
                 Ok(())
@@ -65,6 +96,7 @@ impl TextInspect {
         console.remarks(&folder.remarks);
         self.begin_part(console)?;
         console.line(Tone::Title, escape_path(&folder.path), "")?;
+        write_faults(folder, console)?;
         if let Some(name) = &folder.comparator {
             writeln!(console, "keys by {name}")?;
         }

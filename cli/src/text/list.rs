@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::USUAL_BITS_PER_KEY;
-use filterblock_engine::report::{Depth, FilterBlock, KeyFormat, Table, TableState, Totals};
+use filterblock_engine::report::{Depth, FilterBlock, KeyFormat, Note, Table, TableState, Totals};
 use filterblock_engine::words::{
     bits_per_entry, count, counted, distinct_keys, entries_of_keys, measured, or_dash, percent, ratio, size,
 };
@@ -194,6 +194,10 @@ impl Listing {
         for (what, finding) in table.findings() {
             console.line(Tone::Bad, format!("  {what}:"), &format!(" {finding}"))?;
         }
+        if table.is_not_live() {
+            let name = table_name(&table.path, self.kind.in_folder);
+            write_line(console, Tone::Dim, &format!("  note: {name} is {}", Note::Incomplete))?;
+        }
         Ok(())
     }
 
@@ -246,7 +250,7 @@ pub(crate) fn write_totals(
     let numbers = [
         (totals.unfiltered, "without a filter that can be read"),
         (totals.damaged, "damaged"),
-        (totals.not_live, "unfinished and not live"),
+        (totals.not_live, "incomplete and unused"),
         (totals.unreadable, "unreadable"),
     ];
     let remarks = numbers.into_iter().filter(|(number, _)| *number > 0);
@@ -341,7 +345,7 @@ fn state_cell(table: &Table, _: ListingKind) -> Cell {
         TableState::Damaged => Cell::toned("damaged", Tone::Bad),
         TableState::NoFilter => Cell::toned("no filter", Tone::Dim),
         // The file is not a complete table, and need not be one.
-        TableState::Unfinished => Cell::toned("unfinished", Tone::Dim),
+        TableState::Unfinished => Cell::toned("incomplete", Tone::Dim),
         TableState::UnknownPolicy => "unknown".into(),
         TableState::Filtered => "ok".into(),
     }

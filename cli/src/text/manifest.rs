@@ -3,9 +3,12 @@
 use std::io;
 
 use filterblock::{escape_path, quote};
-use filterblock_engine::report::{AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState};
+use filterblock_engine::report::{
+    AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState, Remark,
+};
 use filterblock_engine::words::{counted, size};
 
+use super::labelled::write_line;
 use crate::io::{Console, Tone};
 
 /// Writes a line of a MANIFEST. Faults are not written here, but to standard error.
@@ -16,7 +19,7 @@ pub(crate) fn write(line: &ManifestLine<'_>, console: &mut Console) -> io::Resul
         ManifestLine::Table(_, table) => writeln!(console, "live on {}", table_text(table)),
         ManifestLine::State(subject, state) => {
             writeln!(console, "{}:", escape_path(subject.path))?;
-            write_state(state, console)
+            write_state(state, subject.remarks, console)
         }
     }
 }
@@ -58,7 +61,7 @@ fn key(parts: &InternalKeyParts<'_>) -> String {
     format!("{} #{sequence}{kind}", quote(key.0))
 }
 
-fn write_state(state: &ManifestState, console: &mut Console) -> io::Result<()> {
+fn write_state(state: &ManifestState, remarks: &[Remark], console: &mut Console) -> io::Result<()> {
     let comparator = state.comparator.as_ref().map_or_else(|| "not told".to_owned(), ToString::to_string);
     writeln!(console, "  comparator       {comparator}")?;
     let previous = match state.previous_log_number {
@@ -73,10 +76,14 @@ fn write_state(state: &ManifestState, console: &mut Console) -> io::Result<()> {
         let tables = counted(level.tables, "table");
         writeln!(console, "  level {}          {tables}, {}", level.level, size(level.size))?;
     }
-    if let Some(offset) = state.torn {
-        let text = format!("the file ends within the record at offset {offset}, which LevelDB passes over");
-        let text = console.tone(Tone::Bad, text);
-        writeln!(console, "  {text}")?;
+    for remark in remarks {
+        write_line(console, Tone::Dim, &format!("  note: {}", remark.text))?;
+    }
+    if let Some(offset) = state.torn.filter(|_| remarks.is_empty()) {
+        writeln!(
+            console,
+            "  the record at offset {offset} is incomplete: LevelDB reads what comes before it"
+        )?;
     }
     if state.faults > 0 {
         let faults = counted(state.faults, "fault");

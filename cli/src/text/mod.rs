@@ -8,6 +8,7 @@ mod labelled;
 mod levels;
 mod list;
 pub(crate) mod manifest;
+pub(crate) mod other_format;
 mod pictures;
 pub(crate) mod query;
 pub(crate) mod rebuild;

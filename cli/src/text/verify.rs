@@ -3,16 +3,22 @@
 use std::io;
 
 use filterblock::escape_path;
+use filterblock_engine::VerifyOutcome;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
-use filterblock_engine::words::{count, counted, counted_as, measured, percent};
+use filterblock_engine::words::{SAVE, count, counted, counted_as, measured, percent, repair_command, size};
 
-use super::{columns::width, labelled::terminal_lines};
+use super::{columns::width, labelled::terminal_lines, other_format};
 use crate::io::{Console, Tone};
 
-pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
+/// Writes a verdict. `file_size`: the size of the file, if it is to be shown.
+pub(crate) fn write(verified: &Verified, file_size: Option<u64>, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
-    if verified.about == About::Folder && *status == VerifyStatus::Sound {
+    let is_sound_folder = verified.about == About::Folder && *status == VerifyStatus::Sound;
+    if is_sound_folder && verdict.notes.is_empty() {
         return Ok(());
+    }
+    if let Some(found) = verdict.findings.first().and_then(|finding| finding.other_format.as_ref()) {
+        return other_format::write(&verified.path, found, console);
     }
     let tone = match status {
         VerifyStatus::Sound => Tone::Good,
@@ -21,7 +27,17 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     };
     let path = escape_path(&verified.path).to_string();
     let mut numbers = String::new();
-    if verdict.entries > 0 || *status == VerifyStatus::Sound {
+    if verified.about == About::Manifest {
+        numbers += ", a MANIFEST; filterblock manifest shows it";
+    }
+    if let (Some(writes), Some(batches)) = (verdict.writes, verdict.batches) {
+        let (writes, batches) = (counted(writes, "write"), counted_as(batches, "batch", "batches"));
+        numbers += &format!(", a log, {writes} in {batches}");
+    }
+    if let Some(bytes) = file_size {
+        numbers += &format!(", {}", size(bytes));
+    }
+    if verified.about == About::Table && (verdict.entries > 0 || *status == VerifyStatus::Sound) {
         let entries = counted_as(verdict.entries, "entry", "entries");
         let keys = counted(verdict.distinct_keys, "distinct key");
         numbers += &format!(", {entries}, {keys}, {} denied", count(verdict.denied));
@@ -55,6 +71,22 @@ fn indented(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes what to do about damage, if there is any, with a command for each of the first databases.
+pub(crate) fn write_remedies(outcome: &VerifyOutcome, console: &mut Console) -> io::Result<()> {
+    if outcome.damaged.is_empty() {
+        return Ok(());
+    }
+    let text = terminal_lines(console, 0, SAVE);
+    text.iter().try_for_each(|line| writeln!(console, "{line}"))?;
+    for database in &outcome.damaged {
+        writeln!(console, "  {}", repair_command(database))?;
+    }
+    match outcome.more_damaged {
+        0 => Ok(()),
+        more => writeln!(console, "  and {} more", count(more)),
+    }
+}
+
 /// Writes the totals over all verdicts, if there are several.
 pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
     if counts.all() < 2 {
@@ -68,9 +100,11 @@ pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io:
             parts.push(format!("{} {what}", count(number)));
         }
     }
+    let writes = counts.writes.map(|writes| format!(", {} in logs", counted(writes, "write")));
+    let writes = writes.unwrap_or_default();
     writeln!(
         console,
-        "{} in all: {}; {}, {} denied",
+        "{} in all: {}; {}{writes}, {} denied",
         counted(counts.all(), "file"),
         parts.join(", "),
         counted_as(counts.entries, "entry", "entries"),

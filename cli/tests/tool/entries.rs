@@ -69,7 +69,9 @@ fn scanned(arguments: &[OsString]) -> Vec<Value> {
     let take = |line: ScanLine<'_>| {
         match line {
             ScanLine::Entry(_, row) => given.push(entry(&row)),
-            ScanLine::Fault(subject, found) => given.push(fault(subject.path, found)),
+            ScanLine::Fault(subject, found) | ScanLine::State(subject, _, found) => {
+                given.push(fault(subject.path, found))
+            }
             ScanLine::End(subject, _) => given.extend(
                 subject
                     .remarks

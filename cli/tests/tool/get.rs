@@ -104,6 +104,9 @@ fn what_damage_hides_is_not_known() {
 fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
     let foreign = copy_of(&database("levels"));
     fs::copy(database("unfiltered").join("MANIFEST-000006"), foreign.path().join("MANIFEST-000008")).unwrap();
+    // Otherwise, a table that this MANIFEST misses and its log could have the keys.
+    fs::remove_file(foreign.path().join("000009.ldb")).unwrap();
+    fs::write(foreign.path().join("000008.log"), "").unwrap();
     let swapped = copy_of(&database("levels"));
     let [path, other] = ["000007.ldb", "000009.ldb"].map(|name| swapped.path().join(name));
     let bytes = fs::read(&path).unwrap();
@@ -141,7 +144,8 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
             none.err.ends_with(": has no key \"nothing\"\n") && none.err.lines().count() == 1,
             "{none:?}"
         );
-        assert_eq!(shown.err.lines().count(), 2, "{shown:?}");
+        assert_eq!(shown.err.lines().count(), 3, "{shown:?}");
+        assert!(shown.err.contains(": to save what can be saved: filterblock repair "), "{shown:?}");
         assert!(value.err.ends_with("filterblock: a newer value may be lost\n"), "{value:?}");
     }
 }
@@ -212,20 +216,24 @@ fn a_table_of_riaks_in_a_database_says_where_it_does_not_tell_the_form_of_its_ke
     damaged[15285] ^= 0x10;
     fs::write(&path, damaged).unwrap();
     let fault = run(&args!["get", "--key-format", "internal", path, "x"]).expect(2).err;
-    assert!(fault.ends_with("; whether the keys are Riak's is not certain\n"), "{fault}");
+    assert!(fault.contains("; whether the keys are Riak's is not certain; one bit is wrong, "), "{fault}");
     for (options, whole) in [(&[][..], shown), (&["--all"], all)] {
         let again = run(&[&["scan"], options, &[copy.path().to_str().unwrap()]].concat()).expect(1);
-        assert!(again.out == whole && again.err == fault, "{:?}", again.err);
+        assert!(again.out == whole && again.err.starts_with(&fault), "{:?}", again.err);
     }
     let mut timed = 0;
     for line in lines.iter().filter(|line| line["object"] == "entry").step_by(3) {
         let found = run(&args!["get", copy.path(), line["key"].as_str().unwrap()]);
-        let expected = match line["type"] == "value" {
-            true => (0, String::new()),
-            false => (2, format!("{fault}filterblock: a newer value may be lost\n")),
-        };
-        timed += expected.0 / 2;
-        assert_eq!((found.status, found.err), expected);
+        if line["type"] == "value" {
+            assert_eq!((found.status, &*found.err), (0, ""));
+        } else {
+            timed += 1;
+            let (begins, ends) = (&*fault, "filterblock: a newer value may be lost\n");
+            assert!(
+                found.status == 2 && found.err.starts_with(begins) && found.err.ends_with(ends),
+                "{found:?}"
+            );
+        }
         assert_eq!(found.raw, values[&hex(&line["key_hex"])]);
     }
     assert!(timed > 20, "{timed}");
@@ -302,15 +310,15 @@ fn a_table_that_does_not_tell_the_form_of_its_keys_lacks_no_key_for_certain() {
     let mut damaged = source;
     damaged[15285] ^= 0x10;
     let damaged = file(&folder, "damaged.ldb", damaged);
-    let unsure = "; the form of the keys is not certain: --key-format gives it\n";
+    let unsure = "; the form of the keys is not certain: --key-format gives it";
     let found = run(&args!["get", damaged, key]).expect(2);
     assert!(!found.out.is_empty() && found.err.contains(unsure), "{found:?}");
     let missed = run(&args!["get", damaged, "absent"]).expect(2);
-    assert!(missed.out.is_empty() && missed.err.ends_with(unsure), "{missed:?}");
+    assert!(missed.out.is_empty() && missed.err.contains(unsure), "{missed:?}");
     let shown = run(&args!["scan", damaged]).expect(1);
-    assert!(!shown.out.is_empty() && shown.err.ends_with(unsure), "{shown:?}");
+    assert!(!shown.out.is_empty() && shown.err.contains(unsure), "{shown:?}");
     let riak = run(&args!["get", "--key-format", "internal", damaged, key]).expect(2);
-    assert!(riak.err.contains("; whether the keys are Riak's is not certain\n"), "{riak:?}");
+    assert!(riak.err.contains("; whether the keys are Riak's is not certain"), "{riak:?}");
     run(&args!["get", "--key-format", "user", damaged, key]).expect(1);
 
     let source = fs::read(table("words-256-bloom10.ldb")).unwrap();

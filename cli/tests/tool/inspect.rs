@@ -99,7 +99,7 @@ fn a_listing_fits_into_100_columns() {
     };
     let out = run(&args!["inspect", folder.path()]).expect(1).out;
     assert!((80..=100).contains(&longest(&out)), "{out}");
-    for end in ["  damaged", "  no filter", "  ok", "  unfinished"] {
+    for end in ["  damaged", "  no filter", "  ok", "  incomplete"] {
         assert!(out.lines().any(|line| line.ends_with(end)), "{end}: {out}");
     }
     // The keys of one table are not known.

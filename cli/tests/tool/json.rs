@@ -775,7 +775,7 @@ fn verdict(
         path,
         path,
         kind,
-        json!({ "status": status, "entries": keys, "distinct_keys": keys, "denied": denied,
+        json!({ "status": status, "entries": keys, "distinct_keys": keys, "writes": null, "batches": null, "denied": denied,
             "measured_fpr": measured, "estimated_fpr": estimated, "findings": findings.collect::<Vec<_>>(),
         }),
     )
@@ -887,7 +887,7 @@ fn verify_of_a_database() {
         input,
         input,
         None,
-        json!({ "status": "sound", "entries": 0, "distinct_keys": 0, "denied": 0, "measured_fpr": null, "estimated_fpr": null,
+        json!({ "status": "sound", "entries": 0, "distinct_keys": 0, "writes": null, "batches": null, "denied": 0, "measured_fpr": null, "estimated_fpr": null,
             "findings": [],
         }),
     );

@@ -74,6 +74,7 @@ fn walk(command: &str, before: &[&str], behind: &[&str], recursive: bool, says: 
             make(&kind, &at);
             if (command, &*kind) == ("tune", "database") {
                 // Without tables there is less to try.
+                fs::remove_file(at.join("000009.ldb")).unwrap();
                 write_manifest(&at, &[]);
             }
             let output = folder.path().join("output");
@@ -274,7 +275,7 @@ fn tables_alone_are_merged_by_the_order_that_is_given() {
 fn verify() {
     let says = [
         ("empty", "a database, or a folder with tables", ""),
-        ("database", "3 sound", ""),
+        ("database", "4 sound", ""),
         ("tables and logs", "CURRENT", ""),
         ("logs alone", "CURRENT", ""),
         ("tables alone", "sound", "CURRENT"),
@@ -286,8 +287,8 @@ fn verify() {
 fn tune() {
     let says = [
         NOTHING,
-        ("tables and logs", "CURRENT: ", ""),
-        ("logs alone", "CURRENT: ", ""),
+        ("tables and logs", "CURRENT is missing", ""),
+        ("logs alone", "CURRENT is missing", ""),
         ("tables alone", "found tables without a MANIFEST: give them one by one", ""),
     ];
     walk("tune", &[], &[], true, &says);
@@ -295,10 +296,10 @@ fn tune() {
 
 #[test]
 fn report() {
-    let damaged = "Something is damaged: there is 1 finding.";
+    let damaged = "Damaged: CURRENT is missing";
     let says = [
         NOTHING,
-        ("database", "nothing is wrong with them", damaged),
+        ("database", "nothing is wrong.", damaged),
         ("tables and logs", damaged, "nothing is wrong"),
         ("logs alone", damaged, "nothing is wrong"),
         ("tables alone", "nothing is wrong", damaged),
@@ -326,5 +327,35 @@ fn a_list_that_cannot_be_read_fails_all_commands() {
         let list = folder.path().join("list");
         let run = run(&args![command, "--keep-going", "--files-from", list]).expect(2);
         assert!([&*run.out, &*run.err].concat().contains("list"), "{run:?}");
+    }
+}
+
+#[test]
+fn a_stray_file_does_not_make_another_database_of_one_of_leveldbs() {
+    let expected = |command: &str, db: &Path| run(&args![command, db]).expect(0).out;
+    for name in ["IDENTITY", "OPTIONS-000007", "marker.format-version.000001.013"] {
+        let (root, copy) = (folder(), copy_of(&database("levels")));
+        let db = copy.path().to_owned();
+        let before = ["verify", "scan", "manifest"].map(|command| expected(command, &db));
+        fs::write(db.join(name), "# This is a RocksDB option file.").unwrap();
+        assert!(["verify", "scan", "manifest"].map(|command| expected(command, &db)) == before, "{name}");
+        run(&args!["repair", db, "--to", root.path().join("new")]).expect(0);
+        // Nor without a MANIFEST, and beside a table of RocksDB's.
+        let stray = [&[0; 100][..], &0x88e2_41b7_85f4_cff7_u64.to_le_bytes()].concat();
+        fs::write(db.join("000001.ldb"), stray).unwrap();
+        fs::remove_file(db.join("CURRENT")).unwrap();
+        assert!(run(&args!["scan", db]).expect(2).out.contains("item/"));
+        let repair = run(&args!["repair", db, "--to", root.path().join("newer")]);
+        assert!(repair.out.contains("keys saved"), "{repair:?}");
+    }
+    // A folder that is no database at all.
+    let root = folder();
+    fs::write(root.path().join("IDENTITY"), "x").unwrap();
+    let none = run(&args!["verify", root.path()]).expect(2).out;
+    assert!(none.contains("expected a database"), "{none}");
+    // Other relatives are read.
+    for relative in ["basho", "bedrock"] {
+        let run = run(&args!["inspect", tables::testdata().join(relative)]);
+        assert!(!(run.out + &run.err).contains("cannot tell"), "{relative}");
     }
 }

@@ -2,7 +2,10 @@
 
 #[allow(dead_code, reason = "not all of it is used here")]
 #[path = "../../../tests/common/databases.rs"]
-mod manifest;
+mod databases;
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../../tests/common/reports.rs"]
+mod reports;
 #[path = "../../../tests/common/tables.rs"]
 mod tables;
 
@@ -30,6 +33,12 @@ mod lost_keys;
 mod manifests;
 mod output;
 mod promises;
+mod public_current;
+mod public_format;
+mod public_logs;
+mod public_repair;
+mod public_state;
+mod public_versions;
 mod query;
 mod query_database;
 mod query_many;
@@ -52,6 +61,8 @@ mod tune_truth;
 mod unfinished;
 mod verify;
 mod verify_database;
+
+use databases as manifest;
 
 use std::ffi::OsStr;
 use std::io::Write as _;

@@ -168,7 +168,9 @@ fn tables_that_are_compacted_while_they_are_closed_cost_no_entry() {
         let take = |line: ScanLine<'_>| {
             match line {
                 ScanLine::Entry(_, row) => keys.push(String::from_utf8(row.key.to_vec()).unwrap()),
-                ScanLine::Fault(subject, fault) => panic!("{}: {}", subject.path.display(), fault.message),
+                ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
+                    panic!("{}: {}", subject.path.display(), fault.message)
+                }
                 ScanLine::End(subject, _) => assert!(subject.remarks.is_empty(), "{:?}", subject.remarks),
             }
             if keys.len() == count as usize + 1 {

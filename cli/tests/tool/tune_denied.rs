@@ -41,7 +41,7 @@ fn made(tables: &[Filters], key: impl Fn(u32) -> Vec<u8>) -> tempfile::TempDir {
 /// Makes a database of which the MANIFEST names this comparator.
 fn made_in(comparator: &[u8], tables: &[Filters], key: impl Fn(u32) -> Vec<u8>) -> tempfile::TempDir {
     let dir = folder();
-    let mut edit = Edit::default().comparator(comparator).number(2, 4).number(3, 90).number(4, 100);
+    let mut edit = Edit::default().comparator(comparator).number(2, 0).number(3, 90).number(4, 100);
     for (at, (policy, cleared)) in (0..).zip(tables) {
         let options = WriteOptions::default().internal_keys(true).filter_policy(policy.clone());
         let options = options.compression(Compression::None);

@@ -113,7 +113,17 @@ fn the_fields_are_these() {
     let report = verify(Parts::default().table(), 0);
     let fields: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
     let frame = ["schema_version", "object", "input", "path", "path_bytes", "error_kind", "notes"];
-    let own = ["status", "entries", "distinct_keys", "denied", "measured_fpr", "estimated_fpr", "findings"];
+    let own = [
+        "status",
+        "entries",
+        "distinct_keys",
+        "writes",
+        "batches",
+        "denied",
+        "measured_fpr",
+        "estimated_fpr",
+        "findings",
+    ];
     let fetched = ["depth", "e_tag", "requests", "bytes_read"];
     let mut expected = [&frame[..], &own, &fetched].concat();
     expected.sort_unstable();
@@ -569,7 +579,7 @@ fn what_cannot_be_looked_at_is_said_in_words() {
     };
     said(&copy.path().join("nowhere"), 2, "  unreadable: does not exist");
     std::fs::remove_file(copy.path().join("CURRENT")).unwrap();
-    said(copy.path(), 1, "  manifest: does not exist");
+    said(copy.path(), 1, "  manifest: CURRENT is missing: LevelDB does not open the database");
     let json = run(&args!["verify", "--json", copy.path().join("nowhere")]).expect(2).one();
     let finding = &json["findings"][0];
     assert_eq!(finding["expected"], "a table or a database folder");

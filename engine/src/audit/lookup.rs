@@ -5,22 +5,39 @@ use std::path::Path;
 use filterblock::table::{Lookup, known_comparator};
 
 use super::reading::limit_walks;
+use super::state::{faults, faults_for};
 use crate::engine::Engine;
+use crate::report::Fault;
 use crate::walk::folder::{PathKind, resolve};
 
 impl Engine {
+    /// The faults of the database in a folder as a whole, because of which newer values may be missing: tables that its
+    /// MANIFEST does not list, and logs that are missing. Empty also if there is no database with a sound MANIFEST.
+    pub fn state_faults(&self, folder: &Path) -> Vec<Fault> {
+        match resolve(folder, None) {
+            Ok(PathKind::Folder(found)) => {
+                let fault = |fault| Fault { path: Some(folder.to_owned()), ..Fault::from(fault) };
+                faults(&found).iter().map(fault).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Looks up the newest version of a key in the database in a folder, as LevelDB does and as
     /// [`Database::get`](filterblock::database::Database::get) describes: in the live logs, then in the tables
     /// whose recorded ranges include the key, up to the first that has the key. Filters are not asked. Damage
     /// elsewhere does not change the answer.
     ///
     /// `None`: the answer is not certain, because a file that the lookup needs is damaged or missing, or has
-    /// another size than the MANIFEST records; because a file of the folder is passed over, as links are; or
-    /// because there is no folder of a database with a sound MANIFEST and an order of keys that is known here. A
+    /// another size than the MANIFEST records; because a table that the MANIFEST does not list, or a log that is
+    /// missing, may have a newer value; because a file of the folder is passed over, as links are; or because there is no folder of a database with a sound MANIFEST and an order of keys that is known here. A
     /// [scan](Self::scan) gives the reasons, and the value as far as it can be found.
     pub fn look_up(&self, folder: &Path, key: &[u8]) -> Option<Lookup> {
         let PathKind::Folder(folder) = resolve(folder, None).ok()? else { return None };
         let database = Some(folder.database()).filter(|_| folder.skipped().is_empty())?;
+        if !faults_for(&folder, Some(key)).is_empty() {
+            return None;
+        }
         let options = limit_walks(self.read.clone(), self.max_output).filter_policies(Vec::new());
         let options = match database.manifest().ok()?.comparator() {
             Some(name) => options.comparator(known_comparator(name)?),

@@ -4,16 +4,24 @@
 //! of the state shown: otherwise, tables that a lost record deleted would come back.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use filterblock::database::{DatabaseListing, FileKind, LogReader, Manifest, VersionEdit};
+use filterblock::database::{FileKind, LogReader, Manifest, VersionEdit};
 use filterblock::{Error, escape_path};
 
+use super::current_manifest::{current, open};
 use super::passed_over::PassedOver;
+use super::state;
 use crate::engine::{Engine, Sink};
-use crate::report::{AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Subject};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_file, open_log};
+use crate::report::{
+    AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Note, Remark, StateFault,
+    Subject,
+};
+use crate::walk::{
+    Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_listed, open_named,
+};
+use crate::words::remedy_of_current;
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
 const MAX_FAULTS: u64 = 64;
@@ -21,7 +29,8 @@ const MAX_FAULTS: u64 = 64;
 /// The outcome of reading MANIFESTs.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ManifestOutcome {
-    /// CURRENT or a MANIFEST is damaged, or a MANIFEST ends within a record or has a fault that LevelDB takes no notice of.
+    /// CURRENT or a MANIFEST is damaged, a MANIFEST misses tables or has a fault that LevelDB takes no notice of, or a log
+    /// that it names is missing.
     pub is_damaged: bool,
     /// An input could not be read for a reason other than damage.
     pub has_failed: bool,
@@ -72,11 +81,21 @@ impl Shown<'_> {
             Discovered::Failed { input, path, error } => {
                 self.failed(Subject { path: &path, ..Subject::of(&input) }, &error)
             }
-            Discovered::Table { input, path, .. } => {
-                self.file(Subject { path: &path, ..Subject::of(&input) }, false)
+            Discovered::Table { input, path, folder, .. } => {
+                let subject = Subject { path: &path, ..Subject::of(&input) };
+                let source = open_named(self.storage, &path);
+                let kind = source.ok().and_then(|source| OtherFile::of(&path, &source));
+                let text = match kind {
+                    None | Some(OtherFile::Manifest) => return self.file(subject, folder.as_deref(), false),
+                    Some(OtherFile::Log) => "a log of writes, not a MANIFEST; scan shows it",
+                    Some(kind) => kind.refusal(),
+                };
+                self.failed(subject, &PathError::failed(ErrorKind::Unsupported, text))
             }
             Discovered::Folder { input, path, folder } => match current(&folder, self.storage) {
-                Some(manifest) => self.file(Subject { path: &manifest, ..Subject::of(&input) }, true),
+                Some(manifest) => {
+                    self.file(Subject { path: &manifest, ..Subject::of(&input) }, Some(&folder), true)
+                }
                 None => self.no_current(Subject { path: &path, ..Subject::of(&input) }, &folder),
             },
         }
@@ -100,12 +119,13 @@ impl Shown<'_> {
             };
             message.push_str(&format!("; there is {newest}{others}, which can be given by itself"));
         }
+        message.push_str(&remedy_of_current(folder));
         self.fault(Subject { path, ..subject }, &Fault { message, ..error.into() })
     }
 
-    /// Shows the records, the faults, the live tables and the state of a MANIFEST. `listed`: the file's name was found
-    /// in a folder.
-    fn file(&mut self, subject: Subject<'_>, listed: bool) -> io::Result<()> {
+    /// Shows the records, the faults, the live tables and the state of a MANIFEST. `folder`: the database that it is in.
+    /// `listed`: the file's name was found in a folder.
+    fn file(&mut self, subject: Subject<'_>, folder: Option<&Folder>, listed: bool) -> io::Result<()> {
         self.faults.clear();
         let records = match self.open(subject.path, listed) {
             Ok(source) => source,
@@ -132,16 +152,41 @@ impl Shown<'_> {
         if let Err(error) = &zeros {
             self.failed(subject, error)?;
         }
+        // A MANIFEST that CURRENT does not name may be a copy without the other files.
+        let is_current =
+            |folder: &&Folder| current(folder, self.storage).is_some_and(|path| path == subject.path);
+        let database = folder.filter(|_| scan.damage.is_none()).filter(is_current);
+        let database = database.map(|folder| Arc::new(folder.with_manifest(scan.manifest.clone())));
+        let mut has_unlisted = false;
+        for fault in database.iter().flat_map(state::faults) {
+            has_unlisted |= matches!(fault, StateFault::Unlisted(_));
+            self.fault(subject, &Fault::new(fault.text(), ErrorKind::Damaged))?;
+        }
         let sequence = PassedOver::sequence(scan.manifest.last_sequence());
-        for found in zeros.ok().flatten().into_iter().chain(sequence) {
-            self.fault(subject, &found.fault())?;
+        // A file without any record is hardly a MANIFEST.
+        let is_one = scan.manifest.records() > 0;
+        let mut remarks = Vec::new();
+        for found in zeros.ok().flatten().filter(|_| !has_unlisted).into_iter().chain(sequence) {
+            match found {
+                PassedOver::Zeros(offset) if is_one => {
+                    remarks.push(Remark::new(subject.path, Note::Preallocated(offset)));
+                }
+                found => self.fault(subject, &found.fault())?,
+            }
         }
         for table in scan.manifest.tables() {
             (self.sink)(ManifestLine::Table(subject, AddedTable::of(table)))?;
         }
         let state = ManifestState::new(&scan.manifest, faults);
-        self.outcome.is_damaged |= state.torn.is_some();
-        (self.sink)(ManifestLine::State(subject, state))
+        if state.torn.is_some() && is_one && !has_unlisted {
+            remarks.push(Remark::new(subject.path, Note::CutWrite));
+        }
+        self.outcome.is_damaged |= state.torn.is_some() && !is_one;
+        let len = open_listed(self.storage, subject.path).ok().and_then(|file| file.len().ok());
+        let huge = len.and_then(|len| state::huge(subject.path, len, &scan.manifest));
+        let folder = subject.path.parent().unwrap_or(Path::new(""));
+        remarks.extend(huge.map(|huge| Remark::new(subject.path, huge.text(folder))));
+        (self.sink)(ManifestLine::State(Subject { remarks: &remarks, ..subject }, state))
     }
 
     /// Shows all records that can be decoded, including those after damage, and the first [`MAX_FAULTS`] faults, until
@@ -189,28 +234,5 @@ impl Shown<'_> {
             _ => self.outcome.has_failed = true,
         }
         (self.sink)(ManifestLine::Fault(subject, fault))
-    }
-}
-
-/// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or does not name a MANIFEST, or the
-/// folder does not hold the MANIFEST of that name.
-pub(crate) fn current(folder: &Folder, storage: Option<&Arc<dyn Storage>>) -> Option<PathBuf> {
-    let path = folder.path().join("CURRENT");
-    let mut listing = DatabaseListing::new([("CURRENT", 0)]);
-    listing.supply_from(Ok(open(&path, true, storage).ok()?));
-    let manifest = folder.path().join(listing.wanted()?);
-    let mut manifests = folder.database().files().of_kind(FileKind::Manifest);
-    manifests.any(|file| *file.path == *manifest).then_some(manifest)
-}
-
-/// Opens a MANIFEST or CURRENT.
-pub(crate) fn open(
-    path: &Path,
-    listed: bool,
-    storage: Option<&Arc<dyn Storage>>,
-) -> Result<Box<dyn Read>, PathError> {
-    match storage {
-        None => Ok(Box::new(open_file(path, listed)?)),
-        Some(storage) => Ok(Box::new(open_log(&**storage, path)?)),
     }
 }

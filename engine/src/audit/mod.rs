@@ -6,11 +6,14 @@
 //! `query::candidates::table` also fails if the table does not open.
 
 pub(crate) mod correct;
+pub(crate) mod current_manifest;
 pub(crate) mod file_type;
+mod goleveldb;
 pub(crate) mod index_order;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
 #[cfg(not(target_os = "unknown"))]
+mod likely_order;
 mod lookup;
 pub(crate) mod lost_keys;
 pub(crate) mod manifest;
@@ -23,6 +26,7 @@ pub(crate) mod query;
 pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod scan;
+pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod table_size;
 pub(crate) mod tune;

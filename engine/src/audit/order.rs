@@ -9,8 +9,10 @@ use filterblock::table::{
 
 /// An order that is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Order {
+pub enum Order {
+    /// Byte by byte, LevelDB's default.
     Bytewise,
+    /// That of Chromium's IndexedDB, `idb_cmp1`.
     Idb,
 }
 
@@ -32,7 +34,8 @@ impl Order {
         }
     }
 
-    pub(crate) fn comparator(&self) -> SharedComparator {
+    /// The comparator.
+    pub fn comparator(&self) -> SharedComparator {
         known_comparator(self.name().as_bytes()).unwrap_or_else(|| std::sync::Arc::new(BytewiseComparator))
     }
 

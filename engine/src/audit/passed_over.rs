@@ -2,7 +2,9 @@
 
 use std::io::{self, Read};
 
-use super::correct::fragments::{BLOCK_LEN, reserved};
+use bytes::Bytes;
+
+use super::correct::fragments::{BLOCK_LEN, Fragment, Fragments, HEADER_LEN, Header, Piece, reserved};
 use crate::report::{Code, ErrorKind, Fault, Finding};
 
 /// The greatest sequence number that a key has room for.
@@ -15,35 +17,29 @@ pub(crate) enum PassedOver {
     Zeros(u64),
     /// Zeros at this offset, with other bytes after them. LevelDB reads none of the block from this offset on.
     Hidden(u64),
+    /// A length at this offset that cannot be right: it reaches beyond the end of the file, which LevelDB takes for the
+    /// sign of a record that was not finished, but it has one wrong bit, or whole fragments come after it.
+    Length(u64),
     /// A last sequence number that no entry can have.
     Sequence(u64),
 }
 
 impl PassedOver {
-    /// Finds the first zeros at which a record could begin. In a block with damage, only the bytes before the damage
-    /// are looked at. `None`: there are no such zeros.
+    /// Finds the first zeros at which a record could begin, or else a length at the end that cannot be right. In a block
+    /// with damage, only the bytes before the damage are looked at. `None`: there is neither.
     ///
     /// # Errors
     ///
     /// Those of reading `source`, which has to stand at the start of the MANIFEST.
     pub(crate) fn zeros(mut source: impl Read) -> io::Result<Option<Self>> {
-        let (mut start, mut zeros) = (0_u64, None);
+        let mut finder = ZeroFinder::default();
         loop {
             let mut block = Vec::new();
             (&mut source).take(BLOCK_LEN).read_to_end(&mut block)?;
-            if block.is_empty() {
-                return Ok(zeros.map(Self::Zeros));
+            if block.is_empty() || finder.is_hidden {
+                return Ok(finder.end());
             }
-            if zeros.is_none() {
-                zeros = reserved(&block).map(|at| start.saturating_add(at as u64));
-            }
-            let from = zeros.and_then(|zeros| usize::try_from(zeros.saturating_sub(start)).ok());
-            if let (Some(zeros), Some(rest)) = (zeros, from.and_then(|from| block.get(from..)))
-                && rest.iter().any(|&byte| byte != 0)
-            {
-                return Ok(Some(Self::Hidden(zeros)));
-            }
-            start = start.saturating_add(block.len() as u64);
+            finder.add(&block);
         }
     }
 
@@ -72,7 +68,7 @@ impl PassedOver {
 
     const fn offset(self) -> Option<u64> {
         match self {
-            Self::Zeros(offset) | Self::Hidden(offset) => Some(offset),
+            Self::Zeros(offset) | Self::Hidden(offset) | Self::Length(offset) => Some(offset),
             Self::Sequence(_) => None,
         }
     }
@@ -80,6 +76,7 @@ impl PassedOver {
     fn expected(self) -> String {
         match self {
             Self::Zeros(_) | Self::Hidden(_) => "a record or the end of the file".to_owned(),
+            Self::Length(_) => "a length within the file".to_owned(),
             Self::Sequence(_) => format!("a last sequence of at most {MAX_SEQUENCE}"),
         }
     }
@@ -88,8 +85,107 @@ impl PassedOver {
         match self {
             Self::Zeros(_) => "zeros up to the end, which LevelDB passes over".to_owned(),
             Self::Hidden(_) => "zeros with other bytes behind them, which LevelDB passes over".to_owned(),
+            Self::Length(_) => "one beyond its end, which LevelDB passes over".to_owned(),
             Self::Sequence(last) => last.to_string(),
         }
+    }
+}
+
+/// Finds parts that LevelDB passes over in a log or a MANIFEST whose bytes come part by part.
+#[derive(Default)]
+pub(crate) struct ZeroFinder {
+    /// The bytes of the current block so far.
+    block: Vec<u8>,
+    /// The offset of the block in the file.
+    start: u64,
+    /// The block before.
+    before: Vec<u8>,
+    /// The offset of the first zeros at which a record could begin.
+    zeros: Option<u64>,
+    /// Other bytes follow the zeros.
+    is_hidden: bool,
+}
+
+impl ZeroFinder {
+    pub(crate) fn add(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = (BLOCK_LEN as usize).saturating_sub(self.block.len());
+            let (part, rest) = bytes.split_at(room.min(bytes.len()));
+            self.block.extend_from_slice(part);
+            bytes = rest;
+            if self.block.len() as u64 == BLOCK_LEN {
+                self.end_block();
+            }
+        }
+    }
+
+    fn end_block(&mut self) {
+        let start = self.start;
+        self.zeros = self.zeros.or_else(|| Some(start.saturating_add(reserved(&self.block)? as u64)));
+        let from = self.zeros.and_then(|zeros| usize::try_from(zeros.saturating_sub(start)).ok());
+        let rest = from.and_then(|from| self.block.get(from..));
+        self.is_hidden |= rest.is_some_and(|rest| rest.iter().any(|&byte| byte != 0));
+        self.start = start.saturating_add(self.block.len() as u64);
+        std::mem::swap(&mut self.block, &mut self.before);
+        self.block.clear();
+    }
+
+    /// The offset of the byte with the only wrong bit of the fragment at `offset`, which has to be in the block that came
+    /// last. `None`: no such bit is found.
+    pub(crate) fn wrong_bit(&self, offset: u64) -> Option<u64> {
+        let before = self.start.saturating_sub(self.before.len() as u64);
+        let (start, block) =
+            if offset >= self.start { (self.start, &self.block) } else { (before, &self.before) };
+        let fault = BlockFault::of(block)?;
+        fault.bit.filter(|_| start.saturating_add(fault.at as u64) == offset)?.checked_add(start)
+    }
+
+    /// The length at the end of all bytes that cannot be right, if there is one.
+    pub(crate) fn length(&self) -> Option<PassedOver> {
+        let wrong = BlockFault::of(&self.block).filter(|fault| fault.is_beyond)?;
+        Some(PassedOver::Length(self.start.saturating_add(wrong.at as u64)))
+    }
+
+    /// The zeros found in all bytes, or that length.
+    pub(crate) fn end(mut self) -> Option<PassedOver> {
+        let length = self.length();
+        self.end_block();
+        if let (None, Some(_)) = (self.zeros, length) {
+            return length;
+        }
+        self.zeros.map(if self.is_hidden { PassedOver::Hidden } else { PassedOver::Zeros })
+    }
+}
+
+/// The first fragment of a block that is not sound.
+struct BlockFault {
+    /// Its position in the block.
+    at: usize,
+    /// Its length reaches beyond the block.
+    is_beyond: bool,
+    /// The position of the byte with the only wrong bit, if that is all the damage.
+    bit: Option<u64>,
+}
+
+impl BlockFault {
+    /// `None`: all fragments are sound, or the first that is not may be one that was not finished, at the end of a file.
+    fn of(block: &[u8]) -> Option<Self> {
+        let block = Bytes::copy_from_slice(block);
+        let mut fragments = Fragments::new(block.clone()).ok()?;
+        let (at, bit) = loop {
+            match fragments.next().ok()?? {
+                Piece::Fragment(Fragment { is_sound: true, patch: None, .. }) => {}
+                Piece::Fragment(Fragment { offset, patch, .. }) => {
+                    break (offset, patch.map(|patch| patch.offset));
+                }
+                Piece::Lost(range) => break (range.start, None),
+                Piece::Torn(_) | Piece::Blank => return None,
+            }
+        };
+        let at = usize::try_from(at).ok()?;
+        let header = Header::at(&block, at)?;
+        let after = at.saturating_add(HEADER_LEN).saturating_add(header.len);
+        Some(Self { at, is_beyond: after > block.len(), bit })
     }
 }
 
@@ -107,6 +203,26 @@ mod tests {
 
     fn space(file: &[u8]) -> Option<PassedOver> {
         PassedOver::zeros(file).unwrap()
+    }
+
+    /// In the last block, a length beyond the end is that of a record that was not finished, unless records follow.
+    #[test]
+    fn a_wrong_length_hides_records() {
+        let file = log(&[100, 200, 300]);
+        for cut in [1, 6, 7, 8, 100, 306] {
+            assert_eq!(space(&file[..file.len() - cut]), None, "{cut}");
+        }
+        for (at, offset) in [(5, 0), (107 + 5, 107)] {
+            let mut wrong = file.clone();
+            wrong[at] = 0x70;
+            assert_eq!(space(&wrong), Some(PassedOver::Length(offset)));
+        }
+        // Nothing comes after it: one bit, or a record that was not finished.
+        let mut last = file.clone();
+        last[107 + 207 + 5] ^= 0x40;
+        assert_eq!(space(&last), Some(PassedOver::Length(314)));
+        last[107 + 207 + 5] = 0x70;
+        assert_eq!(space(&last), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::verdict::Verdict;
 use super::{document::document, pictures::FillStrip, words::text};
 use crate::audit::{overview::Kind, stats::FilterStats, tune::Request};
 use crate::report::{Filters, Table};
-use crate::walk::{Inputs, Storage, open_listed};
+use crate::walk::{Inputs, PathError, Storage, open_listed};
 use crate::{engine::Engine, words::FillBins, words::ratio};
 
 /// The greatest number of tables whose filters are shown as a strip.
@@ -55,7 +55,7 @@ impl Engine {
         path: &Path,
         storage: Option<&Arc<dyn Storage>>,
         request: &PageRequest,
-    ) -> Result<Page, String> {
+    ) -> Result<Page, PathError> {
         let paths = vec![PathBuf::from(path)];
         let inputs = Inputs { paths, storage: storage.cloned(), ..Inputs::default() };
         let overview = self.overview(inputs.clone(), request.verify)?;

@@ -6,7 +6,9 @@ use super::shown::Shown;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::audit::policies::PolicyCounts;
-use crate::report::{Action, Advice, Code, FoundFilters, LevelTotals, Table, TableState, Tuning};
+use crate::report::{
+    Action, Advice, Code, Finding, FoundFilters, LevelTotals, Note, Table, TableState, Tuning,
+};
 use crate::words::{
     DECIDE, RENEW, USUAL_BITS_TEXT, bits_per_entry, count, counted, counted_as, denied_text, measured,
     path_word, rebuild_command, repair_command, several_policies_text, size,
@@ -38,6 +40,17 @@ pub(super) const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFil
 impl Verdict {
     /// Judges the contents of a page.
     pub(super) fn of(page: &Shown<'_>) -> Self {
+        let mut verdict = Self::but_manifest(page);
+        for (_, note) in &page.overview.found.notes {
+            if let Note::HugeManifest(text) = note {
+                verdict.advice += &format!(" {}", sentence(text));
+            }
+        }
+        verdict
+    }
+
+    /// Judges the contents of a page, but not the length of the MANIFEST.
+    fn but_manifest(page: &Shown<'_>) -> Self {
         let overview = page.overview;
         let sums = overview.sums();
         let is_database = overview.kind == Kind::Database && overview.has_records;
@@ -49,7 +62,14 @@ impl Verdict {
         let look = || {
             Some(match overview.found.is_of_logs_alone() {
                 true => format!("{} --dry-run", repair_command(page.path)),
-                false => format!("filterblock verify {}", path_word(page.path)),
+                false if !overview.found.is_damage() => {
+                    format!("filterblock verify {}", path_word(page.path))
+                }
+                // A table that is given by itself is in no database that could be repaired.
+                false if overview.kind == Kind::Table => {
+                    format!("filterblock scan --carve {}", path_word(page.path))
+                }
+                false => repair_command(page.path),
             })
         };
         if let Some((state, advice)) = worst(&overview.found) {
@@ -97,9 +117,6 @@ impl Verdict {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
         } else if !overview.found.verified {
             (Tone::Good, "Nothing wrong was seen; not every block was read.".to_owned(), None)
-        } else if let Some(logs) = logs_not_read(overview) {
-            let what = "Every block and every entry of the tables was read, and nothing is wrong with them";
-            (Tone::Good, format!("{what}; {logs}."), None)
         } else {
             (Tone::Good, "Every block and every entry was read, and nothing is wrong.".to_owned(), None)
         };
@@ -179,8 +196,15 @@ fn worst(found: &OverviewFindings) -> Option<(String, String)> {
             denied => format!(", and filters deny {} that are stored", counted(denied, "key")),
         };
         (
-            format!("Something is damaged: {findings}{more}."),
-            format!("Restore what is damaged from a copy before anything else; {below}."),
+            match found.list.iter().find_map(|(_, finding)| of_database(finding)) {
+                Some(text) => format!("Damaged: {text}. {}{more}.", capital(&findings)),
+                None => format!("Something is damaged: {findings}{more}."),
+            },
+            format!(
+                "A backup from before is best, then the program's own way to make its data anew; failing these, save what \
+                 can be saved. {}.",
+                capital(below)
+            ),
         )
     } else if found.codes.contains_key(&Code::FilterDeniesKey) {
         (sentence(&denied_text(denied)), sentence(RENEW))
@@ -197,9 +221,15 @@ fn worst(found: &OverviewFindings) -> Option<(String, String)> {
     })
 }
 
-/// A remark that the logs were not read; `None` if there are no logs.
+/// The fault of a database as a whole in words, if the finding is one.
+fn of_database(finding: &Finding) -> Option<&str> {
+    matches!(finding.code, Code::Manifest | Code::LogMissing).then_some(finding.plain.as_deref()?)
+}
+
+/// A remark that the logs were not read; `None` if they were, or if there are no logs.
 pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     match &*overview.logs {
+        _ if overview.found.verified => None,
         [] => None,
         [(name, _)] => Some(format!("the log {} was not read", text(name))),
         logs => Some(format!("{} were not read", counted(logs.len() as u64, "log"))),

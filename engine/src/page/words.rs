@@ -57,7 +57,7 @@ pub(super) const fn state(state: TableState) -> &'static str {
         TableState::Filtered => "ok",
         TableState::NoFilter => "no filters",
         TableState::UnknownPolicy => "unknown filters",
-        TableState::Unfinished => "unfinished",
+        TableState::Unfinished => "incomplete",
         TableState::Damaged => "damaged",
         TableState::Missing => "no file",
         TableState::Unreadable => "not readable",

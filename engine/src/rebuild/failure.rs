@@ -6,6 +6,8 @@ use std::{io, path::Path};
 use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
+use crate::walk::FoundFormat;
+use crate::words::repair_command;
 
 /// The reason why a run did not finish. The database is as it was before the run, or as it was after one of the run's
 /// commits.
@@ -18,6 +20,8 @@ pub struct Failure {
     pub text: String,
     /// The kind of fault in the files; `None`: the files are not at fault.
     pub kind: Option<ErrorKind>,
+    /// The command that comes first, as the database is damaged. `None`: no other command comes first.
+    pub first: Option<String>,
 }
 
 /// The reason for a refusal where only an [`io::Error`] can be returned. It is the payload of that error.
@@ -41,16 +45,22 @@ impl Failure {
         Self { status: RebuildStatus::Refused, ..Self::failed(format!("{}: {why}", escape_path(path)), None) }
     }
 
-    pub(crate) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {
-        Self { status: RebuildStatus::Failed, text, kind }
+    /// The refusal of a database of another format. `done`: what is not done then.
+    pub(crate) fn other_format(path: &Path, found: &FoundFormat, done: &str) -> Self {
+        let not = if found.format().is_encrypted() { ", not damaged" } else { "" };
+        Self::refused(path, format_args!("{found}{not}; nothing was {done}")).of_kind(ErrorKind::Unsupported)
     }
 
-    pub(crate) const fn in_use(text: String) -> Self {
-        Self { status: RebuildStatus::InUse, text, kind: None }
+    pub(crate) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {
+        Self { status: RebuildStatus::Failed, text, kind, first: None }
+    }
+
+    pub(crate) fn in_use(text: String) -> Self {
+        Self { status: RebuildStatus::InUse, ..Self::failed(text, None) }
     }
 
     pub(crate) fn interrupted() -> Self {
-        Self { status: RebuildStatus::Interrupted, text: "interrupted".to_owned(), kind: None }
+        Self { status: RebuildStatus::Interrupted, ..Self::failed("interrupted".to_owned(), None) }
     }
 
     /// A failure of the system during `action` at `path`, or a refusal if the error holds a [`Refusal`].
@@ -85,7 +95,22 @@ impl Failure {
             _ => "",
         };
         let status = if is_system(&error) { RebuildStatus::Failed } else { RebuildStatus::Refused };
-        Self { status, text: format!("{error}{advice}"), kind: Some(ErrorKind::of(&error)) }
+        Self { status, ..Self::failed(format!("{error}{advice}"), Some(ErrorKind::of(&error))) }
+    }
+
+    /// The failure to read the database at `path`. If the database is damaged, it is a refusal that says what comes first.
+    pub(crate) fn while_reading(self, path: &Path) -> Self {
+        let failure = self.or_repair(path);
+        match failure.first.is_some() {
+            true => Self { status: RebuildStatus::Refused, ..failure.and("nothing was changed") },
+            false => failure,
+        }
+    }
+
+    /// Adds the command that comes first, if the failure tells of damage of the database at `path`.
+    pub(crate) fn or_repair(self, path: &Path) -> Self {
+        let is_damage = matches!(self.kind, Some(ErrorKind::Damaged | ErrorKind::Missing));
+        Self { first: is_damage.then(|| repair_command(path)), ..self }
     }
 
     /// Sets the kind of fault in the files.
@@ -111,13 +136,11 @@ impl Display for Failure {
 
 impl From<&Failure> for Report {
     fn from(failure: &Failure) -> Self {
-        let Failure { status, text, kind } = failure.clone();
-        Self { status, error: Some(text), error_kind: kind, ..Self::default() }
+        let Failure { status, text, kind, first } = failure.clone();
+        let notes = first.iter().map(|command| format!("first: {command}")).collect();
+        Self { status, error: Some(text), error_kind: kind, notes, ..Self::default() }
     }
 }
-
-/// Advice on a database that lacks a file without which it cannot be opened.
-pub(super) const REPAIR: &str = "`filterblock repair DB --to NEW` makes a new database of what is there";
 
 /// Advice on an error; empty if there is no advice.
 const fn advice(kind: io::ErrorKind) -> &'static str {

@@ -2,15 +2,15 @@
 
 use std::io::{self, Read as _};
 
-use filterblock::{database::FileKind, escape_path};
+use filterblock::database::{FileKind, manifest_in_current};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, REPAIR, Result};
+use super::failure::{Failure, Result};
 use super::files::Folder;
 use crate::report::ErrorKind;
 
-/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
-const MAX_CURRENT: usize = 64;
+/// The maximum number of bytes of CURRENT that are read: more than a sound one has.
+const MAX_CURRENT: u64 = 256;
 
 /// The name of a file, and its contents, given by their length and checksum.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -54,15 +54,11 @@ impl FileRecord {
 /// Reads the name of the MANIFEST from CURRENT. Refuses a CURRENT with any other contents.
 pub(super) fn current_name(dir: &Folder) -> Result<String> {
     let path = dir.path_of("CURRENT");
-    let contents = dir
-        .read("CURRENT", MAX_CURRENT)
-        .map_err(|error| Failure::system("reading it", &path, &error))?
-        .unwrap_or_default();
-    let name = contents.strip_suffix(b"\n").and_then(|name| str::from_utf8(name).ok());
-    let name = name.filter(|name| matches!(FileKind::parse(name), Some((FileKind::Manifest, _))));
-    name.map(str::to_owned).ok_or_else(|| {
-        Failure::refused(&path, "expected the name of a MANIFEST in it").of_kind(ErrorKind::Damaged)
-    })
+    let mut contents = Vec::new();
+    let read = dir.open_file("CURRENT").and_then(|file| file.take(MAX_CURRENT).read_to_end(&mut contents));
+    read.map_err(|error| Failure::system("reading it", &path, &error))?;
+    let name = manifest_in_current(&contents).map_err(|error| Failure::of(error, &path))?;
+    Ok(name.to_owned())
 }
 
 /// Reads the MANIFEST that CURRENT names.
@@ -71,8 +67,7 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     let path = dir.path_of(&name);
     FileRecord::read(dir, name).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            let text = format!("{}: CURRENT names it, and it is missing; {REPAIR}", escape_path(&path));
-            Failure::failed(text, Some(ErrorKind::Missing))
+            Failure::refused(&path, "is missing, and CURRENT names it").of_kind(ErrorKind::Missing)
         }
         _ => Failure::system("reading it", &path, &error),
     })

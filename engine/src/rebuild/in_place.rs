@@ -60,7 +60,6 @@ fn rebuild(
         check_decided(place, &found)?;
     }
     let source = OldDatabase::read(dir)?;
-    source.check_in_place()?;
     if let Some(table) = source.tables.first()
         && how.keeps_undo
         && !request.dry_run

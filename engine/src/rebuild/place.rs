@@ -5,11 +5,14 @@ use std::path::Path;
 
 use filterblock::database::{DatabaseLock, FileKind};
 use filterblock::escape_path;
+use filterblock::table::ReadAt;
 
-use super::failure::{Failure, REPAIR, Result};
+use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose, is_root};
+use super::source::read_database;
 use super::undo_folder::UndoFolder;
 use crate::report::{COPIES_ONLY, ErrorKind};
+use crate::walk::FoundFormat;
 use crate::words::path_word;
 
 /// A database that is changed in place, or read for a dry run of such a change.
@@ -38,7 +41,7 @@ impl DatabaseFolder {
         lock: impl Fn(&Folder) -> Result<Option<DatabaseLock>>,
     ) -> Result<Self> {
         let (above, dir) = Folder::open(path, Purpose::InPlace)?;
-        check_is_database(&dir)?;
+        check_is_database(&dir, "changed")?;
         check_owner(&dir, command)?;
         check_platform(&dir)?;
         let undo = UndoFolder::of(&dir, above)?;
@@ -56,7 +59,7 @@ pub(crate) struct Original {
 impl Original {
     /// Opens the database in `dir`, and locks it against programs that would write to it.
     pub(super) fn new(dir: Folder) -> Result<Self> {
-        check_is_database(&dir)?;
+        check_is_database(&dir, "written")?;
         Self::damaged(dir)
     }
 
@@ -67,7 +70,14 @@ impl Original {
     }
 }
 
-fn check_is_database(dir: &Folder) -> Result<()> {
+/// Fails if the folder is not that of a database, or of one of another format. `done`: what is not done then.
+fn check_is_database(dir: &Folder, done: &str) -> Result<()> {
+    let database = read_database(dir).ok();
+    let open =
+        |path: &Path| -> Option<Box<dyn ReadAt>> { Some(Box::new(dir.open_file(path.file_name()?).ok()?)) };
+    if let Some(found) = database.and_then(|database| FoundFormat::of_database(&database, &open)) {
+        return Err(Failure::other_format(dir.path(), &found, done));
+    }
     match dir.look("CURRENT") {
         Ok(Some(_)) => Ok(()),
         Ok(None) => {
@@ -75,10 +85,11 @@ fn check_is_database(dir: &Folder) -> Result<()> {
                 let kind = name.to_str().and_then(FileKind::parse).map(|(kind, _)| kind);
                 matches!(kind, Some(FileKind::Table | FileKind::Log | FileKind::Manifest))
             };
-            let why = match dir.names()?.iter().any(is_of_database) {
-                true => format!("CURRENT is missing; {REPAIR}"),
-                false => "CURRENT is missing, so this is not the folder of a database".to_owned(),
-            };
+            if dir.names()?.iter().any(is_of_database) {
+                let failure = Failure::refused(dir.path(), "CURRENT is missing").of_kind(ErrorKind::Missing);
+                return Err(failure.while_reading(dir.path()));
+            }
+            let why = "CURRENT is missing, so this is not the folder of a database";
             let text = format!("{}: {why}", escape_path(dir.path()));
             Err(Failure::failed(text, Some(ErrorKind::Missing)))
         }

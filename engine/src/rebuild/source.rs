@@ -1,13 +1,17 @@
 //! The database before the rebuild, and checks that it can be rebuilt.
 
+use std::path::Path;
+
 use filterblock::database::{Database, DatabaseListing, FileKind, FileState, LiveTable, LogWriter, Manifest};
-use filterblock::table::IdbComparator;
+use filterblock::table::{IdbComparator, ReadAt};
 use filterblock::{escape_path, quote};
 
 use super::failure::{Failure, Result, is_system};
 use super::file_record::{FileRecord, current};
 use super::files::Folder;
-use crate::report::{ErrorKind, RebuildStatus};
+use crate::audit::state::faults_of;
+use crate::report::{ErrorKind, RebuildStatus, StateFault};
+use crate::walk::copy_text;
 
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
@@ -39,10 +43,19 @@ pub(super) struct SourceTable {
 }
 
 impl OldDatabase {
-    /// Reads the database in `dir`.
+    /// Reads the database in `dir`. Refuses it if it is damaged.
+    ///
+    /// A MANIFEST that ends within a record is not refused, if nothing but leftovers misses in it: a program that was
+    /// killed leaves such an end. LevelDB opens the state before it, and that is the state of the new MANIFEST, in place
+    /// too.
     pub(super) fn read(dir: &Folder) -> Result<Self> {
+        Self::try_read(dir).map_err(|failure| failure.while_reading(dir.path()))
+    }
+
+    fn try_read(dir: &Folder) -> Result<Self> {
         let manifest_file = current(dir)?;
         let database = read_database(dir)?;
+        check_state(dir, &database, &manifest_file)?;
         let mut tables = live_tables(&database)?;
         tables.sort_by_key(|table| table.record.number);
         let mut pairs = tables.iter().zip(tables.iter().skip(1));
@@ -85,19 +98,6 @@ impl OldDatabase {
         self.manifest.comparator() == Some(IdbComparator::NAME.as_bytes())
     }
 
-    /// Refuses a database that can only be copied.
-    pub(super) fn check_in_place(&self) -> Result<()> {
-        let path = self.dir.path_of(&self.manifest_file.name);
-        if let Some(offset) = self.manifest.incomplete_tail() {
-            let why = format!(
-                "expected whole records, found one that is cut off at offset {offset}; open the database once \
-                 with its program, or make a copy with --to"
-            );
-            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
-        }
-        Ok(())
-    }
-
     /// Fails if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier result of
     /// [`log_records`](Self::log_records).
     pub(super) fn check_unchanged(&self, logs: &[FileRecord]) -> Result<()> {
@@ -138,18 +138,35 @@ impl OldDatabase {
     }
 }
 
+/// Refuses a database of which the next program that opens it may delete entries, and one whose log is missing. Files
+/// that hold the only copy of entries would not be in the new MANIFEST, which a repair could still find by the old one.
+fn check_state(dir: &Folder, database: &Database, manifest_file: &FileRecord) -> Result<()> {
+    let open = |path: &Path| {
+        let file = dir.open_file(path.file_name().unwrap_or_default())?;
+        Ok(Box::new(file) as Box<dyn ReadAt + Send>)
+    };
+    let faults = faults_of(database, &|| Some(dir.path_of(&manifest_file.name)), Some(&open));
+    let titles = faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; ");
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::refused(dir.path(), titles).of_kind(ErrorKind::Damaged)),
+    }
+}
+
 /// Reads the database in an open folder: its names, then CURRENT and the MANIFEST.
 pub(super) fn read_database(dir: &Folder) -> Result<Database> {
     let mut listing = Vec::new();
     for name in dir.names()? {
-        let Some((name, kind)) = name.to_str().and_then(|name| Some((name, FileKind::parse(name)?.0))) else {
-            continue;
-        };
+        // A file that is named as copies are may be a table that is missing.
+        let kind = |name| FileKind::parse(name).or_else(|| FileKind::parse_copy(name));
+        let Some((name, kind)) = name.to_str().and_then(|name| Some((name, kind(name)?.0))) else { continue };
         let system = |error| Failure::system("looking at it", &dir.path_of(name), &error);
         match dir.look_behind(name).map_err(system)? {
             Some(found) if found.is_file() => listing.push((name.to_owned(), found.len)),
             // In place, links are refused: the file itself has to be replaced.
-            Some(found) if found.is_link() && is_data(kind) => drop(dir.open_file(name).map_err(system)?),
+            Some(found) if found.is_link() && is_data(kind) && FileKind::parse(name).is_some() => {
+                drop(dir.open_file(name).map_err(system)?)
+            }
             _ => {}
         }
     }
@@ -169,7 +186,7 @@ fn is_data(kind: FileKind) -> bool {
 fn manifest(database: &Database) -> Result<&Manifest> {
     database.manifest().map_err(|error| {
         let status = if is_system(error) { RebuildStatus::Failed } else { RebuildStatus::Refused };
-        Failure { status, text: error.to_string(), kind: Some(ErrorKind::of(error)) }
+        Failure { status, ..Failure::failed(error.to_string(), Some(ErrorKind::of(error))) }
     })
 }
 
@@ -187,9 +204,17 @@ pub(super) fn live_tables(database: &Database) -> Result<Vec<SourceTable>> {
 fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Result<String> {
     let path = database.table_path(record.number);
     let FileState::Present(file) = file else {
+        let mut strays = database.files().strays();
+        let is_copy = |name: &str| FileKind::parse_copy(name) == Some((FileKind::Table, record.number));
+        let copy = strays.find_map(|stray| {
+            let name = stray.path.file_name()?.to_str()?;
+            (is_copy(name) && stray.len == record.size).then(|| copy_text(name))
+        });
         let why = format!(
-            "is missing: the MANIFEST has a table of {} bytes on level {}",
-            record.size, record.level
+            "is missing: the MANIFEST has a table of {} bytes on level {}{}",
+            record.size,
+            record.level,
+            copy.unwrap_or_default()
         );
         return Err(Failure::refused(&path, why).of_kind(ErrorKind::Missing));
     };

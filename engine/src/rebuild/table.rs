@@ -67,7 +67,7 @@ pub(super) fn rewrite(
     }
     match failure.is_refusal() {
         true if request.keep_undecodable => keep((dir, name), target, failure),
-        true => Err(failure.and("--keep-undecodable leaves such a table as it is")),
+        true => Err(failure.or_repair(dir.path()).and("--keep-undecodable leaves such a table as it is")),
         false => Err(failure),
     }
 }

@@ -14,8 +14,8 @@ use super::reader::{Reader, RunOn};
 use super::store::{Stores, Traffic};
 use super::{object::Object, order::Order};
 use crate::report::{Depth, ErrorKind};
-use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
-use crate::walk::{InputPath, PathError};
+use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch, other};
+use crate::walk::{InputPath, OtherFile, PathError};
 
 /// The size to aim at for the windows of all streamed tables together, in bytes.
 const ALL_WINDOWS: usize = 48 << 20;
@@ -79,7 +79,7 @@ pub(crate) fn objects<S: Survey>(
     let traffic = Arc::new(Traffic::default());
     let urls = urls.filter_map(|given| Some((given.input, given.path.ok()?)));
     let stores = Stores::new(options.timeout, Arc::clone(&traffic));
-    let lister = Lister::new(urls, recursive, S::LOGS, stores);
+    let lister = Lister::new(urls, recursive, survey.logs(), stores);
     let (running, order) = (FuturesUnordered::new(), Order::new(options.ordered));
     let mut fleet = Fleet { survey, options, watch, traffic, running, order };
     let result = runtime.block_on(fleet.fly(lister, show));
@@ -173,7 +173,8 @@ impl<S: Survey> Fleet<'_, S> {
         mut logs: Vec<RemoteLog>,
         passed_over: Vec<(PathBuf, PathError)>,
     ) {
-        if S::LOGS == LogUse::Named {
+        let uses = self.survey.logs();
+        if uses == LogUse::Named {
             // The writes of a log that is gone are in a table by now.
             let is_gone = |error: &PathError| error.kind() == ErrorKind::Vanished;
             logs.retain(|(_, contents)| !contents.as_ref().is_err_and(is_gone));
@@ -181,16 +182,17 @@ impl<S: Survey> Fleet<'_, S> {
         self.watch.expect(place.folder.tables().count() as u64, false);
         let failed =
             logs.iter().filter_map(|(path, contents)| Some((path.clone(), contents.as_ref().err()?.clone())));
-        let unread = if S::LOGS == LogUse::Named { failed.collect() } else { Vec::new() };
+        let unread = if uses == LogUse::Named { failed.collect() } else { Vec::new() };
         let paths = logs.iter().map(|(path, _)| path.clone()).collect();
         let begin = Event::Begin { place: place.clone(), logs: paths, unread, passed_over };
         self.order.mark(Some(begin));
         for (path, contents) in logs {
             let target = place.target(path);
-            let found = contents.map(|contents| self.survey.log(&target, &mut &contents[..]));
+            let kind = OtherFile::Log;
+            let found = contents.map(|contents| self.survey.other(kind, &target, &mut &contents[..]));
             let Some(result) = found.transpose() else { continue };
-            if result.is_ok() || S::LOGS == LogUse::Read {
-                self.order.mark(Some(Event::Log { target, result }));
+            if uses.reads() {
+                self.order.mark(Some(Event::Other { kind, target, result }));
             }
         }
     }
@@ -214,6 +216,14 @@ async fn table<S: Survey>(
     };
     let (fetched, result) = match object {
         Ok(object) => {
+            // A log or a MANIFEST is recognized by its contents, but only if its name is not that of a table.
+            if !target.listed
+                && OtherFile::is_named(&target.path)
+                && let Ok(contents) = object.get(0..object.size()).await
+                && let Some(event) = other(&**survey, &target, &contents)
+            {
+                return Some(event);
+            }
             let reader = Reader::new(object, options.window());
             let result = look(&reader, survey, &target, fetch, depth).await;
             (Some(reader.fetched(depth)), result)

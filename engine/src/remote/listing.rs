@@ -141,6 +141,10 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         }
         odd.extend(names.odd.iter().map(|(name, error)| (url::join(url, name), error.clone())));
         let folder = Folder::of_listing(database, odd);
+        // Without a request for each table and MANIFEST.
+        if let Some(found) = folder.other_format(&|_| None) {
+            return Err(PathError::OtherFormat(found));
+        }
         if folder.is_nothing() {
             if is_empty && is_first {
                 return Err(PathError::failed(ErrorKind::Missing, "no such object or folder"));
@@ -223,7 +227,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
 /// no writes.
 async fn log(object: &Object, wanted: LogUse) -> Result<Option<Vec<u8>>, PathError> {
     let size = object.size();
-    if wanted == LogUse::Read {
+    if wanted.reads() {
         return object.get(0..size).await.map(|bytes| Some(bytes.into()));
     }
     let bytes = object.get(0..size.min(LOG_START)).await?;

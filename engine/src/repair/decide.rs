@@ -1,5 +1,7 @@
 //! The choice of the valid version of each key, and whether it is certain.
 
+use std::cmp::Ordering;
+
 use super::lost::Losses;
 use super::members::Member;
 use super::merge::Entry;
@@ -20,18 +22,26 @@ struct Newest {
     is_value: bool,
     value: Vec<u8>,
     file: usize,
+    place: Option<Place>,
     is_right: bool,
 }
 
 impl Newest {
-    fn offer(&mut self, entry: &Entry<'_>) {
+    fn offer(&mut self, entry: &Entry<'_>, place: Place) {
         // Among entries with the same sequence number, those with correct checksums are preferred. Of the entries
-        // that are left, the first is used, which is a value if one of them is.
-        if self.is_set && (self.sequence, self.is_right) >= (entry.sequence, entry.is_right) {
-            return;
+        // that are left, a value is used if there is one, and of these, the one on the topmost level. There, it is
+        // the first, which is the one that LevelDB iterates over.
+        let is_value = entry.value.is_some();
+        let is_above = self.is_value == is_value && self.place.is_some_and(|before| place.is_above(before));
+        match (self.sequence, self.is_right).cmp(&(entry.sequence, entry.is_right)) {
+            _ if !self.is_set => {}
+            Ordering::Greater => return,
+            Ordering::Equal if !is_above => return,
+            _ => {}
         }
         self.is_set = true;
-        (self.sequence, self.is_value) = (entry.sequence, entry.value.is_some());
+        self.place = Some(place);
+        (self.sequence, self.is_value) = (entry.sequence, is_value);
         (self.file, self.is_right) = (entry.file, entry.is_right);
         self.value.clear();
         self.value.extend_from_slice(entry.value.unwrap_or_default());
@@ -96,10 +106,11 @@ impl<'m> Decider<'m> {
         }
         let member = self.members.get(entry.file);
         let is_old = member.is_some_and(|member| member.is_obsolete_at(entry.user_key, self.order));
+        let place = self.place_of(entry.file);
         if is_old {
-            self.old.offer(entry)
+            self.old.offer(entry, place)
         } else {
-            self.live.offer(entry)
+            self.live.offer(entry, place)
         }
         Ok(())
     }

@@ -5,27 +5,52 @@ use std::path::Path;
 use filterblock::database::FileKind;
 use filterblock::policy::Origin;
 use filterblock::table::{ReadAt, Table};
-use filterblock::{Error, KeyFormat};
 
+use super::fragments::{Fragments, Piece};
 use super::input::{Input, InputFile};
-use super::table::VALUE;
+use super::manifests::Manifests;
+use super::table::split;
 use crate::audit::read_options;
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
+use crate::walk::FoundFormat;
 use crate::{report::ErrorKind, words::scan_command};
 
 /// The number of entries that are looked at to find out whether a table is of a database.
 const FIRST: usize = 16;
 
+/// Refuses a database of another format, and one that is encrypted. `foreign`: the names of files that LevelDB does not
+/// have.
+pub(super) fn check_format(
+    input: &dyn Input,
+    files: &[InputFile],
+    foreign: &[String],
+    manifests: &Manifests,
+) -> Result<()> {
+    let current = (FileKind::Current, 0, Path::new("CURRENT"));
+    let foreign = foreign.iter().map(|name| (FileKind::Foreign, 0, Path::new(name)));
+    let files = files.iter().map(|file| (file.kind, file.number, Path::new(&file.name)));
+    let files: Vec<_> = files.chain(foreign).chain([current]).collect();
+    let open = |path: &Path| input.open(path.to_str()?).ok();
+    let manifest = manifests.trusted().map(|trusted| &trusted.manifest);
+    match FoundFormat::of_files(manifest, manifests.other_format(), &files, &open) {
+        Some(found) => {
+            Err(Failure::other_format(input.path_of("").components().as_path(), &found, "written"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses a database if more than half of its tables are of another program or of no database. The files of such
 /// tables only look like those of LevelDB's databases.
-pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()> {
+pub(super) fn check_tables(input: &dyn Input, files: &[InputFile]) -> Result<()> {
     let tables = files.iter().filter(|file| file.kind == FileKind::Table);
+    let is_proven = files.iter().any(|file| file.kind != FileKind::Table && has_record(input, &file.name));
     let (mut all, mut foreign) = (0_usize, None);
     for file in tables {
         all = all.saturating_add(1);
         let Ok(source) = input.open(&file.name) else { continue };
-        let Some(why) = why_foreign(&file.name, &source) else { continue };
+        let Some(why) = why_foreign(&file.name, &source, is_proven) else { continue };
         let (_, count) = foreign.get_or_insert((why, 0_usize));
         *count = count.saturating_add(1);
     }
@@ -37,22 +62,26 @@ pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()
     }
 }
 
+/// Whether a log or a MANIFEST begins with a record of a correct checksum, so that the tables beside it are those of a
+/// database, whatever some of their keys are.
+fn has_record(input: &dyn Input, name: &str) -> bool {
+    let first = input.open(name).and_then(|source| Fragments::new(source)?.next());
+    matches!(first, Ok(Some(Piece::Fragment(fragment))) if fragment.is_sound)
+}
+
 /// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: the table may be of one.
-fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
+/// `is_proven`: other files are of a database.
+fn why_foreign<R: ReadAt>(name: &str, source: &R, is_proven: bool) -> Option<String> {
     let of_another = |found: &str| {
         format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")
     };
-    let table = match Table::open(source, &limit_walks(read_options(), None)) {
-        Ok(table) => table,
-        Err(Error::Unsupported { found, .. }) => return Some(of_another(&found)),
-        Err(_) => return None,
-    };
+    let table = Table::open(source, &limit_walks(read_options(), None)).ok()?;
     match table.origin() {
         Some(Origin::Basho) => return Some(of_another("Riak's")),
         Some(Origin::RocksDb) => return Some(of_another("RocksDB's, by the names in their metaindex")),
         _ => {}
     }
-    has_other_keys(table).then(|| {
+    (!is_proven && has_other_keys(table)).then(|| {
         format!(
             "expected tables of a database, whose keys end with a sequence number and a type, found tables of other keys; \
              these can be read one by one: {}",
@@ -61,21 +90,21 @@ fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
     })
 }
 
-/// Returns true if one of the first keys of a table is not that of a database.
+/// Returns true if half of the first keys of a table, or more, are not those of a database.
 fn has_other_keys<R: ReadAt>(table: Table<R>) -> bool {
     let mut cursor = table.into_cursor();
+    let (mut all, mut others) = (0_usize, 0_usize);
     for _ in 0..FIRST {
         match cursor.next() {
             Ok(true) => {}
-            Ok(false) => return false,
+            Ok(false) => break,
             Err(_) => {
                 cursor.skip_block();
                 continue;
             }
         }
-        if KeyFormat::LevelDb.split(cursor.key()).is_none_or(|(_, tag)| tag & 0xff > VALUE) {
-            return true;
-        }
+        all = all.saturating_add(1);
+        others = others.saturating_add(usize::from(split(cursor.key()).is_none()));
     }
-    false
+    others > 0 && others.saturating_mul(2) >= all
 }

@@ -3,23 +3,26 @@
 use filterblock::database::{FileKind, Manifest};
 
 use super::input::Stray;
-use super::manifests::{FoundManifest, is_newer};
+use super::manifests::{End, FoundManifest};
 use super::members::{Member, Saved, Standing};
 use super::survey::Survey;
 use crate::audit::passed_over::MAX_SEQUENCE;
+use crate::words::count;
 
 /// Returns the reasons why more may be missing than the losses in live files, although a MANIFEST is trusted.
 pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
     let manifest = &trusted.manifest;
     let mut reasons = Vec::new();
-    if trusted.is_torn {
-        reasons
-            .push("the end of the MANIFEST is lost, so a table or a log may be missing unnoticed".to_owned());
+    if trusted.end == End::Hidden {
+        reasons.push(
+            "zeros in the middle of the MANIFEST hide records, so a table or a log may be missing unnoticed"
+                .to_owned(),
+        );
     }
     if let Some(later) = survey.manifests.later(&survey.strays) {
         reasons.push(format!("{later}, so a table or a log may be missing unnoticed"));
     }
-    reasons.extend(unread_tables(survey, manifest));
+    reasons.extend(unread_tables(survey, trusted));
     reasons.extend(missing_logs(survey, manifest));
     if manifest.last_sequence() > MAX_SEQUENCE {
         let last = manifest.last_sequence();
@@ -32,10 +35,10 @@ pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
 }
 
 /// The reason for doubt if there are tables that the MANIFEST may have missed and that cannot be read to their ends.
-fn unread_tables(survey: &Survey, manifest: &Manifest) -> Option<String> {
+fn unread_tables(survey: &Survey, manifest: &FoundManifest) -> Option<String> {
     let unread = survey.members.iter().filter(|member| is_unread(member, manifest));
     let strays = survey.strays.iter().filter(|stray| stray.kind == FileKind::Table);
-    let strays = strays.filter(|stray| is_newer(manifest, stray.number));
+    let strays = strays.filter(|stray| manifest.may_miss(stray.number));
     let mut names = unread.map(|member| &*member.name).chain(strays.map(|stray| &*stray.name));
     let first = names.next()?;
     let tables = match names.count() {
@@ -43,14 +46,18 @@ fn unread_tables(survey: &Survey, manifest: &Manifest) -> Option<String> {
         1 => format!("{first} and 1 more table are"),
         more => format!("{first} and {more} more tables are"),
     };
+    let missed = match manifest.end {
+        End::Whole => "newer than the MANIFEST",
+        _ => "not in the MANIFEST, whose end is missing,",
+    };
     Some(format!(
-        "{tables} newer than the MANIFEST and cannot be read whole, so entries that no other file has may be missing"
+        "{tables} {missed} and cannot be read whole, so entries that no other file has may be missing"
     ))
 }
 
 /// Returns true if this is a table that the MANIFEST may have missed, with parts that cannot be read. The missing end
 /// of a table whose writer was stopped is no such part: the entries at the beginning show what the table was made from.
-pub(super) fn is_unread(member: &Member, manifest: &Manifest) -> bool {
+pub(super) fn is_unread(member: &Member, manifest: &FoundManifest) -> bool {
     let has_unread_parts = match &member.saved {
         Saved::Unreadable(..) => true,
         Saved::Table(table) => {
@@ -59,11 +66,11 @@ pub(super) fn is_unread(member: &Member, manifest: &Manifest) -> bool {
         }
         Saved::Missing(_) | Saved::Log(_) => false,
     };
-    has_unread_parts && is_newer(manifest, member.number)
+    has_unread_parts && manifest.may_miss(member.number)
 }
 
 /// The reasons for doubt if live logs are missing.
-fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
+pub(super) fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
     let mut reasons = Vec::new();
     let is_log = |stray: &&Stray| stray.kind == FileKind::Log && manifest.is_log_live(stray.number);
     for stray in survey.strays.iter().filter(is_log) {
@@ -71,10 +78,8 @@ fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
         reasons.push(format!("{name} is no file but {why}, so operations may be missing"));
     }
     let logs = || survey.members.iter().filter(|member| member.log().is_some());
-    if !logs().any(|log| log.standing == Standing::Live) {
-        reasons.push("there is no live log, so what was written last may be missing".to_owned());
-        return reasons;
-    }
+    let tables = survey.members.iter().filter(|it| it.log().is_none() && it.standing != Standing::Obsolete);
+    let last = tables.map(Member::last_sequence).max().unwrap_or_default();
     // LevelDB and goleveldb make a log before they record its number, and remove the log only after they have recorded
     // another number.
     for number in [manifest.prev_log_number(), manifest.log_number()] {
@@ -82,8 +87,10 @@ fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
             || survey.strays.iter().any(|stray| stray.kind == FileKind::Log && stray.number == number);
         if number > 0 && !is_there {
             let name = FileKind::Log.file_name(number);
-            reasons
-                .push(format!("the MANIFEST names {name}, which is missing, so operations may be missing"));
+            reasons.push(match last {
+                0 => format!("{name} is missing, so writes may be lost"),
+                last => format!("{name} is missing, so writes after number {} may be lost", count(last)),
+            });
         }
     }
     reasons

@@ -4,11 +4,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
 
 use super::decide::{SavedKey, Sink};
-use super::input::{Input, InputFile, Listing, MAX_CURRENT};
+use super::input::{Input, LOST, Listing};
 use super::request::RepairRequest;
 use super::run::{decide, has_entries};
 use super::survey::Survey;
@@ -55,14 +54,11 @@ impl Input for Stored<'_> {
     fn files(&self) -> Result<Listing> {
         let listed = self.storage.list(self.dir);
         let listed = listed.map_err(|error| Failure::system("listing it", self.dir, &error))?;
-        let files = listed.unwrap_or_default().into_iter().filter_map(|(name, len)| {
-            let (kind, number) = FileKind::parse(&name)?;
-            let is_one = matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest);
-            is_one.then_some(InputFile { kind, number, name, len })
-        });
-        let mut files: Vec<_> = files.collect();
-        files.sort();
-        Ok(Listing { files, strays: Vec::new() })
+        let has_lost_folder = self.storage.list(&self.dir.join(LOST)).is_ok_and(|found| found.is_some());
+        let mut listing = Listing { has_lost_folder, ..Listing::default() };
+        listed.unwrap_or_default().into_iter().for_each(|(name, len)| listing.add(name, len));
+        listing.sort();
+        Ok(listing)
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
@@ -72,11 +68,5 @@ impl Input for Stored<'_> {
 
     fn path_of(&self, name: &str) -> PathBuf {
         self.dir.join(name)
-    }
-
-    fn current(&self) -> Option<Vec<u8>> {
-        let file = self.open("CURRENT").ok()?;
-        let len = usize::try_from(file.len().ok()?).ok()?.min(MAX_CURRENT);
-        file.read_at(0, len).ok().map(|bytes| bytes.to_vec())
     }
 }

@@ -1,5 +1,6 @@
 //! The files of a damaged database: whatever can be listed and opened.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -18,9 +19,6 @@ pub(super) trait Input: Sync {
 
     /// The path of a file, for messages.
     fn path_of(&self, name: &str) -> PathBuf;
-
-    /// The contents of CURRENT, if they can be read.
-    fn current(&self) -> Option<Vec<u8>>;
 }
 
 /// A file of the damaged database, of the kind and number that its name gives.
@@ -43,6 +41,23 @@ pub(super) struct Stray {
     pub(super) why: &'static str,
 }
 
+/// A file whose name is none of LevelDB's, but has the ending of a table, or is like those that copies get.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Renamed {
+    pub(super) name: String,
+    /// The length in bytes.
+    pub(super) len: u64,
+    /// The kind and number of the file that this is probably a copy of.
+    of: Option<(FileKind, u64)>,
+}
+
+impl Renamed {
+    /// Whether the name is like one that a copy gets, and not only like that of a table.
+    pub(super) const fn is_copy(&self) -> bool {
+        self.of.is_some()
+    }
+}
+
 /// The names in the folder of a database.
 #[derive(Default, Debug)]
 pub(super) struct Listing {
@@ -50,10 +65,72 @@ pub(super) struct Listing {
     pub(super) files: Vec<InputFile>,
     /// The names without a file, in the same order.
     pub(super) strays: Vec<Stray>,
+    /// Files of other names, the largest first: of two copies, the smaller one may be incomplete.
+    pub(super) renamed: Vec<Renamed>,
+    /// There is a folder `lost`, to which LevelDB's RepairDB moves files.
+    pub(super) has_lost_folder: bool,
+    /// The names of files that LevelDB does not have, and databases of other formats have.
+    pub(super) foreign: Vec<String>,
 }
 
-/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
-pub(super) const MAX_CURRENT: usize = 64;
+/// The name of the folder to which LevelDB's RepairDB moves files.
+pub(super) const LOST: &str = "lost";
+
+/// The kind and number of a table, a log or a MANIFEST of this name; `None` for all other names.
+fn named(name: &str) -> Option<(FileKind, u64)> {
+    let is_one = |kind| matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest);
+    FileKind::parse(name).filter(|(kind, _)| is_one(*kind))
+}
+
+/// Whether this is the name of a copy, or that of a table but for the number or capital letters.
+fn is_like_one(name: &str) -> bool {
+    let is_table = |ending: &str| ["ldb", "sst"].iter().any(|table| ending.eq_ignore_ascii_case(table));
+    FileKind::parse_copy(name).is_some()
+        || FileKind::parse(name).is_none()
+            && name.rsplit_once('.').is_some_and(|(_, ending)| is_table(ending))
+}
+
+/// Whether this is the name of a file that LevelDB does not have, and databases of other formats have.
+fn is_foreign(name: &str) -> bool {
+    FileKind::parse(name).is_some_and(|(kind, _)| kind == FileKind::Foreign)
+}
+
+impl Listing {
+    /// Adds a file, if its name is that of a table, a log or a MANIFEST, or like one.
+    pub(super) fn add(&mut self, name: String, len: u64) {
+        match named(&name) {
+            Some((kind, number)) => self.files.push(InputFile { kind, number, name, len }),
+            None if is_like_one(&name) => {
+                self.renamed.push(Renamed { of: FileKind::parse_copy(&name), name, len });
+            }
+            None if is_foreign(&name) => self.foreign.push(name),
+            None => {}
+        }
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.files.sort();
+        self.strays.sort();
+        self.renamed.sort_by(|a, b| b.len.cmp(&a.len).then(a.name.cmp(&b.name)));
+    }
+
+    /// Takes copies for the files of this kind that are missing. `fits`: whether a file of this number has this size,
+    /// as far as is known.
+    pub(super) fn take_copies(&mut self, kind: FileKind, fits: impl Fn(u64, u64) -> bool) {
+        let there = self.files.iter().filter(|file| file.kind == kind && fits(file.number, file.len));
+        let mut there: BTreeSet<u64> = there.map(|file| file.number).collect();
+        let files = &mut self.files;
+        self.renamed.retain(|one| {
+            let Some((_, number)) = one.of.filter(|(of, _)| *of == kind) else { return true };
+            if !fits(number, one.len) || !there.insert(number) {
+                return true;
+            }
+            files.push(InputFile { kind, number, name: one.name.clone(), len: one.len });
+            false
+        });
+        self.files.sort();
+    }
+}
 
 /// The thing that is there instead of a file, in words, if a link leads to nothing.
 const NOWHERE: &str = "a link that leads nowhere";
@@ -84,14 +161,20 @@ impl Input for Folder {
         let mut listing = Listing::default();
         for name in self.names()? {
             let Some(name) = name.to_str() else { continue };
-            let Some((kind, number)) = FileKind::parse(name) else { continue };
-            if !matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest) {
+            let Some((kind, number)) = named(name) else {
+                if name == LOST || is_like_one(name) || is_foreign(name) {
+                    let found = self.look_behind(name).ok().flatten();
+                    listing.has_lost_folder |=
+                        name == LOST && found.as_ref().is_some_and(|it| it.is_folder());
+                    let file = found.filter(|found| found.is_file());
+                    file.into_iter().for_each(|file| listing.add(name.to_owned(), file.len));
+                }
                 continue;
-            }
+            };
             let name = name.to_owned();
             let why = match self.look_behind(&name) {
                 Ok(Some(found)) if found.is_file() => {
-                    listing.files.push(InputFile { kind, number, name, len: found.len });
+                    listing.add(name, found.len);
                     continue;
                 }
                 Ok(Some(found)) if found.is_folder() => "a folder",
@@ -107,8 +190,7 @@ impl Input for Folder {
             };
             listing.strays.push(Stray { kind, number, name, why });
         }
-        listing.files.sort();
-        listing.strays.sort();
+        listing.sort();
         Ok(listing)
     }
 
@@ -118,10 +200,6 @@ impl Input for Folder {
 
     fn path_of(&self, name: &str) -> PathBuf {
         Self::path_of(self, name)
-    }
-
-    fn current(&self) -> Option<Vec<u8>> {
-        self.read("CURRENT", MAX_CURRENT).ok().flatten()
     }
 }
 

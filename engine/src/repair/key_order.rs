@@ -1,6 +1,5 @@
 //! The order of the keys of a damaged database.
 
-use filterblock::KeyFormat;
 use filterblock::database::FileKind;
 use filterblock::quote;
 use filterblock::table::{IdbComparator, ReadAt, Table};
@@ -9,7 +8,7 @@ use super::input::{Input, InputFile};
 use super::manifests::{Manifests, unknown_order};
 use super::order::Order;
 use super::request::RepairRequest;
-use super::table::options;
+use super::table::{options, split};
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
@@ -26,11 +25,18 @@ pub(super) struct KeyOrder {
     pub(super) is_assumed: bool,
     /// Chromium's order fits the tables as well as the one that was inferred.
     pub(super) may_be_idb: bool,
+    /// The order is Chromium's according to the folder's name.
+    pub(super) is_by_name: bool,
 }
+
+/// The end of the names of folders that Chromium keeps IndexedDB in.
+const INDEXED_DB: &str = ".indexeddb.leveldb";
+/// Of the pairs of neighbouring keys that are looked at, one in this number may be out of order.
+const MOST_WRONG: u64 = 8;
 
 impl KeyOrder {
     const fn known(order: Order, comparator: Vec<u8>) -> Self {
-        Self { order, comparator, is_assumed: false, may_be_idb: false }
+        Self { order, comparator, is_assumed: false, may_be_idb: false, is_by_name: false }
     }
 
     /// Finds the order: the one asked for, the one that a MANIFEST names, or else one that fits the tables.
@@ -61,33 +67,45 @@ impl KeyOrder {
         }
     }
 
-    /// The order that the first keys of all tables are in.
+    /// The order that the first keys of all tables are in, but for some of them at most. If Chromium's order fits, and
+    /// the folder has the name of one of Chromium's, it is that one.
     fn of_tables(input: &dyn Input, files: &[InputFile]) -> Result<Self> {
-        let mut fit = Fit { bytewise: true, idb: true, are_chromiums: true };
+        let mut fit = Fit { pairs: 0, bytewise: 0, idb: 0, are_chromiums: true };
         for file in files.iter().filter(|file| file.kind == FileKind::Table) {
             if let Ok(source) = input.open(&file.name) {
                 fit.look_at(&source);
             }
         }
+        let folder = input.path_of("");
+        let is_named = folder.file_name().is_some_and(|name| name.to_string_lossy().ends_with(INDEXED_DB));
+        let fits = |wrong: u64| wrong.saturating_mul(MOST_WRONG) <= fit.pairs;
+        let is_by_name = is_named && fits(fit.idb);
         let order = match fit {
-            Fit { bytewise: true, .. } => Order::Bytewise,
-            Fit { idb: true, .. } => Order::Idb,
+            _ if is_by_name => Order::Idb,
+            Fit { bytewise: 0, .. } => Order::Bytewise,
+            Fit { idb: 0, .. } => Order::Idb,
+            Fit { are_chromiums: true, .. } if fits(fit.idb) && fit.idb < fit.bytewise => Order::Idb,
+            _ if fits(fit.bytewise) => Order::Bytewise,
             _ => {
                 let why = "expected keys in an order that is known (leveldb.BytewiseComparator, idb_cmp1), found \
-                           another, and no MANIFEST that names it";
+                           another, and no MANIFEST that names it; if it is one of these, --comparator names it";
                 return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported));
             }
         };
-        let may_be_idb = order != Order::Idb && fit.idb && fit.are_chromiums;
-        Ok(Self { order, comparator: order.name().as_bytes().to_vec(), is_assumed: true, may_be_idb })
+        let may_be_idb = order != Order::Idb && fit.idb == 0 && fit.are_chromiums;
+        let comparator = order.name().as_bytes().to_vec();
+        Ok(Self { order, comparator, is_assumed: true, may_be_idb, is_by_name })
     }
 }
 
-/// The orders that fit the keys seen so far.
+/// How the orders fit the keys seen so far.
 #[derive(Clone, Copy)]
 struct Fit {
-    bytewise: bool,
-    idb: bool,
+    /// The number of pairs of neighbouring keys.
+    pairs: u64,
+    /// The number of pairs that are not in bytewise order, and in Chromium's.
+    bytewise: u64,
+    idb: u64,
     /// All keys have Chromium's form. Other keys are in Chromium's order, too, if they are in bytewise order.
     are_chromiums: bool,
 }
@@ -110,12 +128,13 @@ impl Fit {
                 }
             }
             let key = cursor.key();
-            let ascends =
-                |order: Order| last.as_ref().is_none_or(|last| order.compare_internal(last, key).is_lt());
-            self.bytewise = self.bytewise && ascends(Order::Bytewise);
-            self.idb = self.idb && ascends(Order::Idb);
-            self.are_chromiums = self.are_chromiums
-                && KeyFormat::LevelDb.user_key(key).is_some_and(IdbComparator::is_decodable);
+            let Some((user_key, _)) = split(key) else { continue };
+            let is_wrong =
+                |order: Order| last.as_ref().is_some_and(|last| order.compare_internal(last, key).is_ge());
+            self.pairs = self.pairs.saturating_add(u64::from(last.is_some()));
+            self.bytewise = self.bytewise.saturating_add(u64::from(is_wrong(Order::Bytewise)));
+            self.idb = self.idb.saturating_add(u64::from(is_wrong(Order::Idb)));
+            self.are_chromiums = self.are_chromiums && IdbComparator::is_decodable(user_key);
             last = Some(key.to_vec());
         }
     }

@@ -5,23 +5,31 @@ use filterblock::database::FileKind;
 
 use super::decide::Decider;
 use super::doubt;
-use super::input::Stray;
-use super::log::LogLoss;
+use super::input::{LOST, Stray};
+use super::log_loss::{self, LogLoss};
 use super::lost::{Bound, Loss};
-use super::manifests::is_newer;
+use super::manifests::{End, FoundManifest, is_newer};
 use super::members::{Member, Saved, Standing};
 use super::place::Place;
 use super::survey::Survey;
+use super::table::Unsorted;
 use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::report::{
     FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
 };
+use crate::words::count;
 
+/// The greatest number of names in a note.
+const MOST_NAMES: usize = 10;
 /// The note if Chromium's order fits as well as the one that was inferred.
 const MAY_BE_IDB: &str = "the keys are in bytewise order, but have the form and the order of Chromium's IndexedDB, too; \
                           if they are of it, repair with --comparator idb_cmp1";
+/// The note if the folder's name tells the order of keys.
+const IDB_BY_NAME: &str = "the order of keys is idb_cmp1, as the folder has the name of Chromium's IndexedDB";
 /// The remark on a table that the MANIFEST may have missed.
 const UNREAD: &str = "newer than the MANIFEST, and cannot be read whole";
+/// The remark on a table that the MANIFEST may have listed in the records that are lost.
+const UNLISTED: &str = "not in the MANIFEST, whose end is missing, and cannot be read whole";
 
 /// The losses in live tables.
 pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
@@ -47,7 +55,7 @@ pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
     let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
     let after = survey.manifests.trusted().map(|trusted| trusted.manifest.last_sequence());
     let after = after.filter(|last| *last <= MAX_SEQUENCE);
-    super::log::losses(&logs, after)
+    log_loss::losses(&logs, after)
 }
 
 /// Fills the report.
@@ -59,6 +67,8 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
     report.losses = decided.losses.all.iter().map(|loss| loss_of(survey, loss)).collect();
     report.losses.extend(logs.iter().map(log_loss));
     report.unknown = unknown(survey, logs);
+    report.notes.extend(notes(survey, logs));
+    report.notes.extend(survey.is_idb_by_name.then(|| IDB_BY_NAME.to_owned()));
     report.notes.extend(survey.may_be_idb.then(|| MAY_BE_IDB.to_owned()));
     report.doubtful = decided.doubtful;
     let last = survey.members.iter().map(Member::last_sequence).max().unwrap_or_default();
@@ -74,6 +84,44 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
     report.is_complete = report.losses.is_empty() && report.unknown.is_empty() && report.sums.doubtful == 0;
 }
 
+/// Facts that are no losses.
+fn notes(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
+    let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
+    let has_no_loss = |name: &str| logs.iter().all(|loss| loss.log != name);
+    let sound = live.filter_map(|member| Some((&*member.name, member.log()?)));
+    let sound: Vec<_> = sound.filter(|(name, _)| has_no_loss(name)).collect();
+    let manifest = |end| survey.manifests.trusted().filter(|one| one.end == end).map(|one| &*one.name);
+    let cut_manifest = manifest(End::Cut).map(|name| {
+        format!("the last record of {name} is incomplete, as after a kill; no table has entries that it does not list")
+    });
+    let cut_log = sound.iter().rfind(|(_, log)| log.end == End::Cut).map(|(name, log)| {
+        let number = count(log.last_sequence);
+        format!(
+            "the last write in {name} is incomplete, as after a kill; if the file was cut off in another way, writes \
+             after number {number} are lost"
+        )
+    });
+    let zeros = sound.iter().filter(|(_, log)| log.end == End::Zeros).map(|(name, _)| *name);
+    let zeros = listed(manifest(End::Zeros).into_iter().chain(zeros))
+        .map(|names| format!("zeros at the end are reserved space, and no loss: {names}"));
+    let unread = listed(survey.unread.iter().map(|name| &**name))
+        .map(|names| format!("not read, though the names are like those of the database's files: {names}"));
+    let lost = survey
+        .has_lost_folder
+        .then(|| format!("the folder {LOST}/ was not read: LevelDB's RepairDB moves tables and logs there"));
+    [cut_manifest, cut_log, zeros, unread, lost].into_iter().flatten().collect()
+}
+
+/// The first names, and the number of the others. `None`: there are none.
+fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<String> {
+    let first: Vec<_> = names.by_ref().take(MOST_NAMES).collect();
+    let more = match names.count() {
+        0 => String::new(),
+        more => format!(" and {} more", count(more as u64)),
+    };
+    (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
+}
+
 fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
     let mut unknown = Vec::new();
     match survey.manifests.trusted() {
@@ -81,13 +129,20 @@ fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
         None => {
             unknown
                 .push("no MANIFEST can be trusted, so a table or a log may be missing unnoticed".to_owned());
+            // The records that are lost may have named a later log.
+            let has_log = |one: &FoundManifest| {
+                survey.members.iter().any(|it| it.log().is_some() && one.manifest.is_log_live(it.number))
+            };
+            let outdated = survey.manifests.outdated().filter(|one| one.end == End::Whole || !has_log(one));
+            unknown
+                .extend(outdated.map(|one| doubt::missing_logs(survey, &one.manifest)).unwrap_or_default());
         }
     }
     if !logs.is_empty() {
         unknown.push("operations are lost from logs, so any key may have had a newer version".to_owned());
     }
-    if survey.members.iter().filter_map(Member::log).any(|log| log.is_blank) {
-        unknown.push("a log ends in zeros, so operations may be lost from it".to_owned());
+    if survey.members.iter().filter_map(Member::log).any(|log| log.end == End::Hidden) {
+        unknown.push("zeros in the middle of a log hide writes, so writes may be lost from it".to_owned());
     }
     unknown
 }
@@ -108,7 +163,10 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
         damaged: Vec::new(),
         corrected: one.patches.iter().map(|patch| patch.offset).collect(),
         losses: u64::from(one.distrust.is_some()),
-        remark: one.distrust.as_ref().or(one.passed_over.as_ref()).cloned(),
+        remark: joined([
+            renamed(&one.name, FileKind::Manifest, one.number),
+            one.distrust.as_ref().or(one.passed_over.as_ref()).cloned(),
+        ]),
         name: one.name.clone(),
     });
     let records = survey.manifests.tables();
@@ -123,11 +181,22 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
         let patches = table.map(|table| &table.patches).or(log.map(|log| &log.patches));
         let remark = match &member.saved {
             Saved::Unreadable(_, why) => Some(why.clone()),
-            _ if trusted.is_some_and(|one| doubt::is_unread(member, &one.manifest)) => {
-                Some(UNREAD.to_owned())
-            }
-            _ => table.and_then(|table| table.carved.clone()),
+            _ => match trusted.filter(|one| doubt::is_unread(member, one)) {
+                Some(one) if is_newer(&one.manifest, member.number) => Some(UNREAD.to_owned()),
+                Some(_) => Some(UNLISTED.to_owned()),
+                None => table.and_then(|table| table.carved.clone()),
+            },
         };
+        let kind = if log.is_some() { FileKind::Log } else { FileKind::Table };
+        let unsorted = table.is_some_and(|table| table.facts.unsorted >= Some(Unsorted::InBlocks));
+        let unsorted = unsorted.then(|| "keys are out of order, and were sorted".to_owned());
+        let overlapped =
+            trusted.filter(|_| member.standing == Standing::Live && table.is_some()).and_then(|one| {
+                let live = one.manifest.table(member.number)?;
+                let other = one.manifest.overlapped_by(live)?;
+                Some(format!("overlaps {} on level {}", FileKind::Table.file_name(other.number), live.level))
+            });
+        let remark = joined([renamed(&member.name, kind, member.number), remark, unsorted, overlapped]);
         let user_key =
             |key: Option<&Vec<u8>>| key.and_then(|key| KeyFormat::LevelDb.user_key(key)).map(<[u8]>::to_vec);
         let level = table.and_then(|_| records.get(&member.number)).map(|record| record.level);
@@ -155,6 +224,16 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
     let mut files: Vec<_> = manifests.chain(members).chain(strays(survey)).collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     files
+}
+
+/// The remark on a file whose name is not that of a file of this kind. `None`: it is.
+fn renamed(name: &str, kind: FileKind, number: u64) -> Option<String> {
+    let is_renamed = FileKind::parse(name).is_none();
+    is_renamed.then(|| format!("taken for {}, which is missing", kind.file_name(number)))
+}
+
+fn joined<const N: usize>(remarks: [Option<String>; N]) -> Option<String> {
+    remarks.into_iter().flatten().reduce(|all, next| format!("{all}; {next}"))
 }
 
 /// The names without a file behind them that may stand for a file of the database.

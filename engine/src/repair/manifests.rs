@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use filterblock::database::{FileKind, LiveTable, Manifest};
-use filterblock::quote;
+use filterblock::database::{FileKind, LiveTable, Manifest, manifest_in_current};
 use filterblock::table::Table;
+use filterblock::{OtherFormat, quote};
 
 use super::fragments::{Fragments, Piece};
-use super::input::{Input, InputFile, Stray};
+use super::input::{Input, InputFile, Listing, Stray};
 use super::patched::{Patch, Patched, Sequential};
 use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::audit::read_options;
 use crate::rebuild::{Failure, Result};
+use crate::walk::format::told_by;
 use crate::{report::ErrorKind, words::scan_command};
 
 /// A MANIFEST as far as it could be read.
@@ -22,15 +23,54 @@ pub(super) struct FoundManifest {
     pub(super) number: u64,
     pub(super) len: u64,
     pub(super) manifest: Manifest,
-    /// The file ends within a record, or one of its blocks ends in zeros, so that records may be lost.
-    pub(super) is_torn: bool,
+    /// The file ends within a record or in zeros, as a killed program may leave it, or has zeros in its middle. Records
+    /// may be lost.
+    pub(super) end: End,
     /// Wrong bits that were corrected.
     pub(super) patches: Vec<Patch>,
     /// The reason not to trust this MANIFEST, if there is one.
     pub(super) distrust: Option<String>,
     /// The reason why another MANIFEST is preferred, if one is.
     pub(super) passed_over: Option<String>,
+    /// The format that the file is of, if that is not LevelDB's.
+    other_format: Option<OtherFormat>,
 }
+
+/// What is known of the end of a MANIFEST or a log.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum End {
+    #[default]
+    Whole,
+    /// The file ends within a record, as one does whose writer was killed. LevelDB reads past that.
+    Cut,
+    /// The file ends in zeros, as one does for which space was reserved. LevelDB reads past that.
+    Zeros,
+    /// Zeros with records after them: records are lost, or hidden from LevelDB.
+    Hidden,
+}
+
+impl End {
+    /// Takes account of the next piece of the file.
+    pub(super) const fn add(self, piece: &Piece) -> Self {
+        match (self, piece) {
+            (Self::Hidden, _) => Self::Hidden,
+            (_, Piece::Blank) => Self::Zeros,
+            (Self::Zeros, _) => Self::Hidden,
+            (_, Piece::Torn(_)) => Self::Cut,
+            (end, _) => end,
+        }
+    }
+}
+
+impl FoundManifest {
+    /// Whether the MANIFEST may have missed a table: a newer one than itself or, if its end may be lost, any that it
+    /// does not list.
+    pub(super) fn may_miss(&self, number: u64) -> bool {
+        is_newer(&self.manifest, number) || self.end != End::Whole && self.manifest.table(number).is_none()
+    }
+}
+/// The number of bytes of CURRENT that are read: more than a sound one has.
+const MAX_CURRENT: usize = 256;
 
 /// The rank of a MANIFEST, the greatest of which is preferred: true if no table is newer than the MANIFEST, true if
 /// CURRENT names it, its next file number, and its last sequence number.
@@ -41,29 +81,42 @@ pub(super) struct Manifests {
     found: Vec<FoundManifest>,
     /// The index of the MANIFEST that is trusted. `None`: no MANIFEST is trusted.
     trusted: Option<usize>,
+    /// The index of the MANIFEST that was trusted until a table turned out to have entries of its own.
+    outdated: Option<usize>,
     /// The name and the number of the MANIFEST that CURRENT names. `None`: CURRENT is missing or damaged.
     current: Option<(String, u64)>,
 }
 
 impl Manifests {
-    /// Reads all MANIFESTs among `files`, and chooses the one to trust.
-    pub(super) fn read(input: &dyn Input, files: &[InputFile]) -> Result<Self> {
+    /// Reads all MANIFESTs of the listing, takes copies for the tables that are missing, and chooses the MANIFEST to
+    /// trust.
+    pub(super) fn read(input: &dyn Input, listing: &mut Listing) -> Result<Self> {
+        listing.take_copies(FileKind::Manifest, |_, _| true);
         let mut found = Vec::new();
-        let tables = files.iter().filter(|file| file.kind == FileKind::Table);
-        let tables: BTreeSet<u64> = tables.map(|file| file.number).collect();
-        for file in files.iter().filter(|file| file.kind == FileKind::Manifest) {
+        for file in listing.files.iter().filter(|file| file.kind == FileKind::Manifest) {
             let path = input.path_of(&file.name);
             let system = |error: io::Error| Failure::system("reading it", &path, &error);
-            let mut one = read(input, file).map_err(system)?;
-            if one.distrust.is_none() {
-                one.distrust = disagreement(input, &one.manifest, files, &tables);
-            }
-            found.push(one);
+            found.push(read(input, file).map_err(system)?);
         }
-        let current = input.current().and_then(|contents| {
-            let name = str::from_utf8(contents.strip_suffix(b"\n")?).ok()?;
-            let (kind, number) = FileKind::parse(name)?;
-            (kind == FileKind::Manifest).then(|| (name.to_owned(), number))
+        listing.take_copies(FileKind::Table, |number, len| {
+            let mut records = found.iter().filter_map(|one| one.manifest.table(number)).peekable();
+            records.peek().is_none() || records.any(|record| record.size == len)
+        });
+        let files = &listing.files;
+        let tables = files.iter().filter(|file| file.kind == FileKind::Table);
+        let tables: BTreeSet<u64> = tables.map(|file| file.number).collect();
+        for one in found.iter_mut().filter(|one| one.distrust.is_none()) {
+            one.distrust = disagreement(input, &one.manifest, files, &tables);
+        }
+        let current = input.open("CURRENT").ok().and_then(|file| {
+            let len = usize::try_from(file.len().ok()?).ok()?.min(MAX_CURRENT);
+            let contents = file.read_at(0, len).ok()?;
+            let name = manifest_in_current(&contents).ok()?;
+            let (_, number) = FileKind::parse(name)?;
+            // A copy is taken for the MANIFEST that is missing.
+            let is_it = |one: &&FoundManifest| one.name == name;
+            let one = found.iter().find(is_it).or(found.iter().find(|one| one.number == number));
+            Some((one.map_or(name, |one| &one.name).to_owned(), number))
         });
         let rank = |one: &FoundManifest| -> Rank {
             let of = &one.manifest;
@@ -81,7 +134,7 @@ impl Manifests {
                 found.get_mut(at).into_iter().for_each(|one| one.passed_over = Some(why.clone()));
             }
         }
-        Ok(Self { found, trusted: trusted.map(|(at, _)| at), current })
+        Ok(Self { found, trusted: trusted.map(|(at, _)| at), outdated: None, current })
     }
 
     /// Returns a message about a MANIFEST that is later than the trusted one, if the database may have used it last.
@@ -104,15 +157,27 @@ impl Manifests {
         self.found.get(self.trusted?)
     }
 
+    /// The MANIFEST that was trusted until a table turned out to have entries of its own.
+    pub(super) fn outdated(&self) -> Option<&FoundManifest> {
+        self.found.get(self.outdated?)
+    }
+
     /// Stops trusting the trusted MANIFEST, for the reason `why`. No MANIFEST is trusted then: the others were passed
     /// over.
     pub(super) fn distrust(&mut self, why: String) {
+        self.outdated = self.trusted;
         let Some(one) = self.trusted.take().and_then(|at| self.found.get_mut(at)) else { return };
         one.distrust = Some(why);
         let reason = format!("{} was preferred, and is not trusted either", one.name);
         for other in self.found.iter_mut().filter(|other| other.passed_over.is_some()) {
             other.passed_over = Some(reason.clone());
         }
+    }
+
+    /// The format that one of the MANIFESTs is of, if that is not LevelDB's. `None` also if a MANIFEST is trusted.
+    pub(super) fn other_format(&self) -> Option<OtherFormat> {
+        let found = self.found.iter().filter(|_| self.trusted.is_none());
+        found.filter_map(|one| one.other_format).next()
     }
 
     pub(super) fn all(&self) -> &[FoundManifest] {
@@ -159,29 +224,35 @@ pub(super) fn is_newer(manifest: &Manifest, number: u64) -> bool {
 /// Reads a MANIFEST, with wrong bits corrected.
 fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     let source = input.open(&file.name)?;
-    let (mut patches, mut lost, mut is_torn) = (Vec::new(), None, false);
+    let (mut patches, mut lost, mut end) = (Vec::new(), None, End::default());
     let mut fragments = Fragments::new(&source)?;
     while let Some(piece) = fragments.next()? {
+        end = end.add(&piece);
         match piece {
             Piece::Fragment(fragment) if fragment.is_sound => patches.extend(fragment.patch),
             Piece::Fragment(fragment) => lost = lost.or(Some(fragment.offset)),
             Piece::Lost(range) => lost = lost.or(Some(range.start)),
-            Piece::Torn(_) | Piece::Blank => is_torn = true,
+            Piece::Torn(_) | Piece::Blank => {}
         }
     }
     let scan =
         Manifest::scan(Sequential::new(Patched::new(&source, &patches))?, Manifest::DEFAULT_MEMORY_LIMIT);
     let damage = scan.damage.as_ref().map(ToString::to_string);
+    if end == End::Whole && scan.manifest.incomplete_tail().is_some() {
+        end = End::Cut;
+    }
+    let other_format = scan.damage.as_ref().and_then(told_by);
     let lost = lost.map(|offset| format!("a record at offset {offset} is damaged"));
     Ok(FoundManifest {
         name: file.name.clone(),
         number: file.number,
         len: file.len,
-        is_torn: is_torn || scan.manifest.incomplete_tail().is_some(),
+        end,
         manifest: scan.manifest,
         patches,
         distrust: lost.or(damage),
         passed_over: None,
+        other_format,
     })
 }
 

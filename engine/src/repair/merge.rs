@@ -75,7 +75,7 @@ enum MergeInput<'m> {
 }
 
 /// The number of entries between two checks for an interruption.
-const STEP: u32 = 4096;
+pub(super) const STEP: u32 = 4096;
 
 /// Merges entries.
 pub(super) struct Merge<'m> {
@@ -102,7 +102,9 @@ impl<'m> Merge<'m> {
         let (mut sources, mut heap) = (Vec::new(), BinaryHeap::new());
         for (file, member) in self.members.iter().enumerate() {
             let Saved::Table(table) = &member.saved else { continue };
-            let Some(smallest) = &table.facts.smallest else { continue };
+            // The entries of a table that is out of order are among the operations.
+            let smallest = table.facts.smallest.as_ref().filter(|_| table.facts.unsorted.is_none());
+            let Some(smallest) = smallest else { continue };
             heap.extend(self.head(smallest, sources.len()).map(Reverse));
             sources.push(MergeInput::Unopened(file, table));
         }

@@ -9,7 +9,7 @@
 //!    under a checksum is corrected with its help
 //! 3  the live files, according to the MANIFEST or by entries that      survey, members
 //!    files share
-//! 4  the losses, and their places                                      lost, place
+//! 4  the losses, and their places                                      lost, log_loss, place
 //! 5  all entries in order; the newest version of each key, and         merge, decide
 //!    whether it is certain
 //! 6  new tables on one level, which are read back                      output, shape
@@ -25,6 +25,7 @@ mod input;
 mod key_order;
 mod ledger;
 mod log;
+mod log_loss;
 mod lost;
 mod manifests;
 mod members;

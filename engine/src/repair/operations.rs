@@ -1,4 +1,4 @@
-//! The operations of logs, and entries of damaged blocks, in sorted runs: the last run in memory, the other runs in
+//! The operations of logs, and entries of tables that are damaged or out of order, in sorted runs: the last run in memory, the other runs in
 //! unnamed temporary files.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use filterblock::table::{Compression, Cursor, Table, TableBuilder, WriteOptions}
 
 use super::batch::Operation;
 use super::order::Order;
-use super::table::{PartialEntry, options};
+use super::table::{options, split};
 
 /// The number of bytes in memory above which operations are written to a file as a run.
 const RUN: usize = 128 << 20;
@@ -20,7 +20,7 @@ const RUN: usize = 128 << 20;
 /// from, a byte that is 1 if the operation's checksum is correct and otherwise 0, and the length of the value.
 const PREFIX: usize = 9;
 
-/// Operations of logs, and entries of damaged blocks.
+/// Operations of logs, and entries of tables that are damaged or out of order.
 pub(super) struct Operations {
     order: Order,
     /// The folder on whose file system runs are kept.
@@ -82,18 +82,24 @@ impl Operations {
         Ok(())
     }
 
-    /// Adds a table's entry that no checksum covers.
+    /// Adds a table's entry, unless its key is not that of a database.
     ///
     /// # Errors
     ///
     /// Those of [`add`](Self::add).
-    pub(super) fn add_entry(&mut self, entry: &PartialEntry, file: usize) -> io::Result<()> {
-        let Some((key, tag)) = KeyFormat::LevelDb.split(&entry.key) else { return Ok(()) };
-        let value = (tag & 0xff != 0).then_some(&*entry.value);
-        self.add(Operation { sequence: tag >> 8, key, value }, file, false)
+    pub(super) fn add_entry(
+        &mut self,
+        (key, value): (&[u8], &[u8]),
+        file: usize,
+        is_right: bool,
+    ) -> io::Result<()> {
+        let Some((key, tag)) = split(key) else { return Ok(()) };
+        let value = (tag & 0xff != 0).then_some(value);
+        self.add(Operation { sequence: tag >> 8, key, value }, file, is_right)
     }
 
-    /// Sorts the operations in memory by key, and then from the newest to the oldest.
+    /// Sorts the operations in memory by key, and then from the newest to the oldest: of operations of one key and
+    /// sequence number in one file, the one that was added last comes first.
     pub(super) fn sort(&mut self) {
         let Self { order, bytes, all, .. } = self;
         let key = |stored: &Stored| bytes.get(stored.key.clone()).unwrap_or_default();
@@ -104,6 +110,7 @@ impl Operations {
                 .then(b.value.is_some().cmp(&a.value.is_some()))
                 .then(b.is_right.cmp(&a.is_right))
                 .then(b.file.cmp(&a.file))
+                .then(b.key.start.cmp(&a.key.start))
         });
     }
 
@@ -145,9 +152,9 @@ impl Operations {
         Some(LogEntry { key: part(key), sequence, value: value.as_ref().map(part), file, is_right })
     }
 
-    /// The runs that are in files.
+    /// The runs that are in files, the last first: of two operations that are otherwise the same, the later counts.
     pub(super) fn runs(&self) -> impl Iterator<Item = RunCursor<'_>> {
-        self.runs.iter().map(|run| RunCursor { cursor: run.cursor(), at: 0 })
+        self.runs.iter().rev().map(|run| RunCursor { cursor: run.cursor(), at: 0 })
     }
 }
 

@@ -93,9 +93,10 @@ impl<'o> Output<'o> {
         let mut edit = VersionEdit::default();
         edit.comparator = Some(comparator.to_vec().into());
         let next = self.number();
-        edit.log_number = Some(next);
+        // There is no log, as after LevelDB's own repair.
+        edit.log_number = Some(0);
         edit.prev_log_number = Some(0);
-        edit.next_file_number = Some(next.saturating_add(1));
+        edit.next_file_number = Some(next);
         edit.last_sequence = Some(last_sequence);
         edit.new_tables = self.tables.iter().map(|table| table.record.clone()).collect();
         let mut record = Vec::new();

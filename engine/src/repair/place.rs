@@ -10,6 +10,11 @@ impl Place {
     /// Any table, if no trusted MANIFEST lists it, so that it is not known which table is newer.
     pub(super) const ANY_TABLE: Self = Self(2, 0);
 
+    /// Whether this is on a higher level. Logs are above all levels.
+    pub(super) const fn is_above(self, other: Self) -> bool {
+        self.0 < other.0
+    }
+
     /// A table on a level. On level 0, tables of higher numbers are newer.
     pub(super) const fn of_table(level: u8, number: u64) -> Self {
         match level {

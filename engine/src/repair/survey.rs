@@ -10,18 +10,19 @@ use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::table::IdbComparator;
 use rayon::prelude::*;
 
-use super::dialect::check_dialect;
-use super::input::{Input, InputFile, Listing, Stray};
+use super::dialect::{check_format, check_tables};
+use super::input::{Input, InputFile, Renamed, Stray};
 use super::key_order::KeyOrder;
 use super::log;
 use super::manifests::{FoundManifest, Manifests, is_newer};
 use super::members::{Member, Saved, Shares, Standing};
-use super::merge::Merge;
+use super::merge::{Merge, STEP};
 use super::operations::Operations;
 use super::order::Order;
 use super::place::Place;
 use super::request::RepairRequest;
-use super::table::{Expected, Limits, SavedTable, options};
+use super::table::{Expected, Limits, SavedTable, TableCursor, options};
+use crate::audit::correct::footer;
 use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
@@ -36,10 +37,15 @@ pub(super) struct Survey {
     pub(super) is_order_assumed: bool,
     /// All keys that were looked at have Chromium's form and order, too, though another order was inferred.
     pub(super) may_be_idb: bool,
+    /// The order is Chromium's according to the folder's name.
+    pub(super) is_idb_by_name: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
     /// The names without a file behind them, other than those of tables among the members.
     pub(super) strays: Vec<Stray>,
+    /// Names of files that are probably of the database, and are not read.
+    pub(super) unread: Vec<String>,
+    pub(super) has_lost_folder: bool,
     pub(super) operations: Operations,
 }
 
@@ -51,17 +57,20 @@ impl Survey {
         scratch: &Path,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let Listing { files, strays } = input.files()?;
+        let mut listing = input.files()?;
+        listing.take_copies(FileKind::Log, |_, _| true);
+        let manifests = Manifests::read(input, &mut listing)?;
+        let files = &listing.files;
+        check_format(input, files, &listing.foreign, &manifests)?;
         if !files.iter().any(|file| file.kind != FileKind::Manifest && file.len > 0) {
             let why = "expected tables or logs to save, found none";
             return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Missing));
         }
-        check_dialect(input, &files)?;
-        let manifests = Manifests::read(input, &files)?;
-        let KeyOrder { order, comparator, is_assumed, mut may_be_idb } =
-            KeyOrder::find(input, &files, &manifests, request)?;
+        check_tables(input, files)?;
+        let KeyOrder { order, comparator, is_assumed, mut may_be_idb, is_by_name } =
+            KeyOrder::find(input, files, &manifests, request)?;
         watch.expect(files.iter().map(|file| file.len).sum(), false);
-        let mut members = tables(input, &files, &manifests, (&order, request), watch)?;
+        let mut members = tables(input, files, &manifests, (&order, request), watch)?;
         let mut operations = Operations::new(order, scratch.to_owned());
         for file in files.iter().filter(|file| file.kind == FileKind::Log) {
             check(watch)?;
@@ -78,20 +87,30 @@ impl Survey {
             let mut keys = partial.iter().filter_map(|entry| KeyFormat::LevelDb.user_key(&entry.key));
             table.facts.has_ambiguous_keys |= keys.clone().any(|key| !order.can_be_filtered(key));
             may_be_idb = may_be_idb && keys.all(IdbComparator::is_decodable);
-            let added = partial.iter().try_for_each(|entry| operations.add_entry(entry, file));
+            let mut entries = partial.iter().map(|entry| (&*entry.key, &*entry.value));
+            let added = entries.try_for_each(|entry| operations.add_entry(entry, file, false));
             added.map_err(|error| Failure::system("sorting entries in it", scratch, &error))?;
             table.saved_partly = partial.len() as u64;
         }
+        add_unsorted(input, &members, &mut operations, (scratch, watch))?;
         operations.sort();
         may_be_idb = may_be_idb && members.iter().all(Member::may_be_chromiums);
+        let is_table = |one: &Renamed| {
+            input.open(&one.name).is_ok_and(|file| footer::is_there(&file).unwrap_or_default())
+        };
+        let is_ours = |one: &Renamed| one.is_copy() || is_table(one);
+        let unread = listing.renamed.into_iter().filter(is_ours).map(|one| one.name).collect();
         let mut survey = Self {
             manifests,
             order,
             comparator,
             is_order_assumed: is_assumed,
             may_be_idb,
+            is_idb_by_name: is_by_name,
             members,
-            strays,
+            strays: listing.strays,
+            unread,
+            has_lost_folder: listing.has_lost_folder,
             operations,
         };
         survey.decide(input, watch)?;
@@ -155,10 +174,7 @@ impl Survey {
     ) -> Result<Option<String>> {
         let Self { members, operations, order, .. } = self;
         let manifest = &trusted.manifest;
-        let is_unlisted = |number| trusted.is_torn && manifest.table(number).is_none();
-        let is_missed = |member: &Member| {
-            member.table().is_some() && (is_newer(manifest, member.number) || is_unlisted(member.number))
-        };
+        let is_missed = |member: &Member| member.table().is_some() && trusted.may_miss(member.number);
         if !members.iter().any(is_missed) {
             return Ok(None);
         }
@@ -209,7 +225,12 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray])
         let [before, member] = members.get_mut(at - 1..=at).unwrap_or_default() else { continue };
         let are_tables = before.table().is_some() && member.table().is_some();
         if are_tables && before.number == member.number {
-            member.standing = Standing::Obsolete;
+            // A copy may be complete, and the file of the right name not.
+            let fits = |one: &Member| manifest.table(one.number).is_some_and(|live| live.size == one.len);
+            match fits(member) && !fits(before) {
+                true => before.standing = Standing::Obsolete,
+                false => member.standing = Standing::Obsolete,
+            }
         }
     }
     // A MANIFEST may list a million tables, and a folder hold as many names.
@@ -284,6 +305,41 @@ fn table_member(
         }
     };
     Ok(member(file, saved, Place::ANY_TABLE))
+}
+
+/// Adds the entries of tables whose keys are out of order to `operations`, where they are sorted.
+fn add_unsorted(
+    input: &dyn Input,
+    members: &[Member],
+    operations: &mut Operations,
+    (scratch, watch): (&Path, &dyn Watch),
+) -> Result<()> {
+    for (file, member) in members.iter().enumerate() {
+        let Saved::Table(table) = &member.saved else { continue };
+        if table.facts.unsorted.is_none() {
+            continue;
+        }
+        let path = input.path_of(&member.name);
+        let failed = |error: io::Error| Failure::system("reading it", &path, &error);
+        let mut cursor =
+            input.open(&member.name).and_then(|source| TableCursor::new(source, table)).map_err(failed)?;
+        let (mut last, mut count) = (Vec::new(), 0_u32);
+        while cursor.next().map_err(failed)? {
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(STEP) {
+                check(watch)?;
+            }
+            // Of entries of one key and sequence number, LevelDB reads the first.
+            if cursor.key() == last {
+                continue;
+            }
+            last.clear();
+            last.extend_from_slice(cursor.key());
+            let added = operations.add_entry((cursor.key(), cursor.value()), file, true);
+            added.map_err(|error| Failure::system("sorting entries in it", scratch, &error))?;
+        }
+    }
+    Ok(())
 }
 
 fn member(file: &InputFile, saved: Saved, place: Place) -> Member {

@@ -33,7 +33,7 @@ impl ErrorKind {
         match error.without_path() {
             Error::Io { source, .. } => Self::of_io(source),
             Error::Corrupt { .. } => Self::Damaged,
-            Error::Unsupported { .. } | Error::Limit { .. } => Self::Unsupported,
+            Error::Unsupported { .. } | Error::OtherFormat { .. } | Error::Limit { .. } => Self::Unsupported,
             _ => Self::Unreadable,
         }
     }

@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Display};
 
-use filterblock::{Error, Structure};
+use filterblock::{Error, OtherFormat, Structure};
 use serde::{Serialize, Serializer};
 
 use super::{error_kind::ErrorKind, strings::words};
-use crate::{audit::LostKeys, walk::PathError};
+use crate::audit::LostKeys;
+use crate::walk::{FoundFormat, PathError};
 
 /// The greatest number of findings of one code that are kept. Further findings are only counted.
 const MAX_OF_A_CODE: u64 = 16;
@@ -62,8 +63,10 @@ macro_rules! codes {
     };
 }
 
-const RESTORE: &str = "Restore the file from a copy; failing that, filterblock repair DB --to NEW saves what can be read. Check \
-     disk and memory.";
+const RESTORE: &str = "Restore the database from a backup; failing that, by its program's own way; failing that, filterblock \
+     repair DB --to NEW saves what can be read. Check disk and memory.";
+const LOOK: &str = "Look for the file in a backup from the same time; failing that, filterblock repair DB --to NEW saves \
+     what is left.";
 /// True where a rebuild in place is not advised: on Windows, where it is refused, and in a browser, which does not
 /// reveal the user's system.
 pub const COPIES_ONLY: bool = cfg!(any(windows, target_family = "wasm"));
@@ -81,8 +84,8 @@ const RENEW: &str = match COPIES_ONLY {
               that writes does not match its name."
     }
 };
-const REORDER: &str = "Open the database with the comparator it was written with. If that is so already, copy the entries into a \
-     new database.";
+const REORDER: &str = "filterblock repair DB --to NEW sorts all entries into new tables. If the program sets another comparator \
+     than it did when it wrote them, set that one instead.";
 
 codes! {
     Unreadable = "unreadable", Hides, Unreadable,
@@ -91,6 +94,12 @@ codes! {
     Unsupported = "unsupported", Hides, Unsupported,
         "A compression or an encoding of filters that is not known here.",
         "Use a newer version, or the program that wrote the file.";
+    Encrypted = "encrypted", Hides, Unsupported,
+        "The files are encrypted, as Minecraft's are in some worlds. They are not damaged.",
+        "Decrypt them with what encrypted them.";
+    OtherFormat = "other-format", Hides, Unsupported,
+        "A database of RocksDB or Pebble, which LevelDB does not read either.",
+        "Use the tools of its own program.";
     Limit = "limit", Hides, Unsupported,
         "Something decodes to more than the limit allows.",
         "If the file can be trusted, a larger --max-output.";
@@ -123,7 +132,7 @@ codes! {
         REORDER;
     ShortKey = "short-key", Damage, Damaged,
         "A key is shorter than any of a database: LevelDB reports corruption, or stops.",
-        "No database wrote this table: take it out of the folder.";
+        "No database wrote this key: filterblock repair DB --to NEW leaves it out.";
     FilterUnusable = "filter-unusable", Filter, Damaged,
         "The filters cannot be read. LevelDB goes on without them: slower, not wrong.",
         REBUILD;
@@ -136,18 +145,27 @@ codes! {
     Manifest = "manifest", Damage, Damaged,
         "CURRENT or the MANIFEST is missing or damaged: LevelDB does not open the database, or passes over \
          the end of it.",
-        "Restore both from the same copy as the tables; failing that, filterblock repair DB --to NEW.";
+        RESTORE;
+    LogMissing = "log-missing", Damage, Missing,
+        "The log that the MANIFEST names does not exist: the newest writes may have been in it.",
+        LOOK;
     TableMissing = "table-missing", Damage, Missing,
         "The MANIFEST has a table that does not exist: its keys are gone.",
-        "Restore the file: LevelDB removes only tables that it does not use.";
+        LOOK;
     TableSize = "table-size", Damage, Damaged,
         "A table has another size than the MANIFEST has recorded: lookups in it fail.",
-        "Restore the file; failing that, filterblock repair DB --to NEW.";
+        LOOK;
     TableRange = "table-range", Damage, Damaged,
         "A table begins or ends with another key than the MANIFEST has recorded: keys are not found.",
-        "The file belongs to another table: restore it.";
+        LOOK;
     TableOverlap = "table-overlap", Damage, Damaged,
         "Tables of one level overlap: keys are not found, or deleted ones come back.",
+        "filterblock repair DB --to NEW sorts all entries into new tables.";
+    LogDamaged = "log-damaged", Damage, Damaged,
+        "A part of a log cannot be read: the writes in it are lost.",
+        "Restore the log from a copy; failing that, filterblock repair DB --to NEW saves the other writes.";
+    NewerBelow = "newer-below", Damage, Damaged,
+        "A newer version of a key lies below an older one: LevelDB's lookups return the older.",
         "filterblock repair DB --to NEW sorts all entries into new tables.";
     More = "more", Damage, Damaged,
         "More findings than are listed.",
@@ -158,6 +176,10 @@ impl Code {
     /// Returns true if the code means that a part could not be looked at, so that its state is not known.
     pub const fn hides(self) -> bool {
         matches!(self.weight(), Weight::Hides)
+    }
+
+    const fn of_format(format: OtherFormat) -> Self {
+        if format.is_encrypted() { Self::Encrypted } else { Self::OtherFormat }
     }
 }
 
@@ -179,10 +201,13 @@ pub struct Finding {
     /// The keys that cannot be read because of the finding. `None`: there are no such keys, or they are not
     /// known.
     pub lost: Option<Box<LostKeys>>,
-    /// Text for people in place of what was expected and found, if the system gave the reason. `None`: the reason is
-    /// not the system's.
+    /// Text for people in place of what was expected and found, if the system gave the reason, or if the meaning comes
+    /// first.
     #[serde(skip)]
     pub plain: Option<String>,
+    /// The other format, if that is what was found.
+    #[serde(skip)]
+    pub other_format: Option<Box<FoundFormat>>,
 }
 
 impl Display for Finding {
@@ -214,12 +239,19 @@ impl Finding {
     ) -> Self {
         let kind = code.kind();
         let (expected, found) = (expected.into(), found.into());
-        Self { code, kind, offset: offset.into(), expected, found, lost: None, plain: None }
+        let offset = offset.into();
+        Self { code, kind, offset, expected, found, lost: None, plain: None, other_format: None }
     }
 
     /// Sets the kind of fault, for a finding about which more is known than its code says.
     pub fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
+    }
+
+    /// Puts the meaning first, before what was expected and found.
+    pub(crate) fn meaning(self, meaning: &str) -> Self {
+        let plain = Some(format!("{meaning} (expected {}, found {})", self.expected, self.found));
+        Self { plain, found: format!("{}; {meaning}", self.found), ..self }
     }
 
     /// Adds the keys that cannot be read because of the finding.
@@ -240,8 +272,10 @@ impl Finding {
     /// one of its own.
     pub fn unreadable(wanted: &str, error: PathError) -> Self {
         let (kind, plain) = (error.kind(), error.in_words());
+        let other_format = error.other_format().cloned().map(Box::new);
+        let code = other_format.as_ref().map_or(Code::Unreadable, |found| Code::of_format(found.format()));
         let (expected, found) = error.into_parts(wanted);
-        Self { plain, ..Self::new(Code::Unreadable, None, expected, found).of_kind(kind) }
+        Self { plain, other_format, ..Self::new(code, None, expected, found).of_kind(kind) }
     }
 
     /// The finding that corresponds to an error of the library.
@@ -254,10 +288,14 @@ impl Finding {
                 Self { plain, ..finding.of_kind(ErrorKind::of_io(source)) }
             }
             Error::Corrupt { what, offset, expected, found, .. } => {
-                Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref())
+                let plain = (*what == Structure::Current).then(|| format!("{what} has {found}"));
+                Self { plain, ..Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref()) }
             }
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
+            }
+            Error::OtherFormat { format, .. } => {
+                Self::new(Code::of_format(*format), None, "a file of LevelDB's", format.to_string())
             }
             Error::Limit { what, offset, limit, found, .. } => {
                 // The option `--max-output` limits blocks, not the tables of a MANIFEST.

@@ -5,10 +5,12 @@ use std::{path::PathBuf, sync::Arc};
 use filterblock::escape_path;
 use serde::{Serialize, Serializer};
 
+use super::state::StateFault;
 use super::strings::{Name, json_path};
 use super::subject::{Remark, Subject};
 use super::{error_kind::ErrorKind, frame::Frame, inspect::InspectStatus};
-use crate::walk::{Folder as Listed, PathError};
+use crate::walk::{Folder as Listed, FoundFormat, PathError};
+use crate::words::remedy_of_current;
 
 /// A folder, reported before its tables.
 #[derive(Clone, Debug, Serialize)]
@@ -39,9 +41,12 @@ pub struct Folder {
     /// The files of the folder.
     #[serde(skip)]
     pub listed: Arc<Listed>,
-    /// The notes, which `frame` has as text.
+    /// The remarks, which the notes of `frame` have as text.
     #[serde(skip)]
     pub remarks: Vec<Remark>,
+    /// The faults of the database as a whole, which the notes of `frame` have as text.
+    #[serde(skip)]
+    pub faults: Vec<StateFault>,
 }
 
 /// A path that could not be looked at.
@@ -59,23 +64,36 @@ pub struct Unreadable {
     /// The path.
     #[serde(skip)]
     pub path: PathBuf,
+    /// The other format, if that is the reason.
+    #[serde(skip)]
+    pub other_format: Option<FoundFormat>,
 }
 
 impl Folder {
-    /// The folder that `subject` names. `logs`: its logs whose writes may be in no table yet.
-    pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>) -> Self {
+    /// The folder that `subject` names. `logs`: its logs whose writes may be in no table yet. `faults`: those of the
+    /// database as a whole.
+    pub fn new(
+        subject: &Subject<'_>,
+        folder: &Arc<Listed>,
+        logs: Vec<PathBuf>,
+        faults: Vec<StateFault>,
+    ) -> Self {
         let fault = folder.manifest_error();
         let kind = fault.map(|(_, error)| ErrorKind::of(error));
+        let kind = kind.or_else(|| (!faults.is_empty()).then_some(ErrorKind::Damaged));
+        let frame = Frame::new("folder", subject, kind);
         Self {
-            frame: Frame::new("folder", subject, kind).into_owned(),
+            frame: frame.note(faults.iter().map(StateFault::text)).into_owned(),
             database: folder.is_database(),
             comparator: folder.comparator().map(Name::cut),
-            error: fault.map(|(path, error)| format!("{}: {error}", escape_path(path))),
+            error: fault
+                .map(|(path, error)| format!("{}: {error}{}", escape_path(path), remedy_of_current(folder))),
             tables: folder.tables().count() as u64,
             logs,
             path: subject.path.to_owned(),
             listed: Arc::clone(folder),
             remarks: subject.remarks.to_vec(),
+            faults,
         }
     }
 }
@@ -88,6 +106,7 @@ impl Unreadable {
             status: InspectStatus::Error,
             error: error.to_string(),
             path: subject.path.to_owned(),
+            other_format: error.other_format().cloned(),
         }
     }
 }

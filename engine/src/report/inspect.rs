@@ -13,7 +13,7 @@ use super::{
     frame::Frame,
     strings::Name,
     subject::{Fetched, Remark, Subject},
-    verify::Verdict,
+    verify::{Note, Verdict},
 };
 use crate::audit::{CutKey, LostKeys, rates::Marks, stats::KeySketch};
 use crate::walk::TableRecord;
@@ -228,11 +228,15 @@ impl Table {
             Some(_) => InspectStatus::Error,
             None => InspectStatus::Ok,
         };
+        let note = self.is_not_live().then(|| Note::Incomplete.to_string());
+        if note.is_some() {
+            self.error = None;
+        }
         if !self.is_opened() && self.error.is_some() {
             self.lost = live.and_then(LostKeys::of_table);
         }
         let object = if self.is_opened() || self.filter.is_none() { "table" } else { "filter_block" };
-        self.frame = Frame::new(object, subject, self.error_kind()).into_owned();
+        self.frame = Frame::new(object, subject, self.error_kind()).note(note.into_iter()).into_owned();
         self.fetched = subject.fetched.cloned().unwrap_or_default();
         self.remarks = subject.remarks.to_vec();
         subject.path.clone_into(&mut self.path);
@@ -253,12 +257,8 @@ impl Table {
         self.data_blocks.is_some()
     }
 
-    /// The kind of the first of the [`findings`](Self::findings). `None`: there are no findings, or the file is
-    /// incomplete and the database does not use it.
+    /// The kind of the first of the [`findings`](Self::findings). `None`: there are no findings.
     fn error_kind(&self) -> Option<ErrorKind> {
-        if self.is_not_live() {
-            return None;
-        }
         match self.findings().next()?.0 {
             "error" => self.kind,
             "filter error" => self.filter_error_kind,
@@ -282,11 +282,10 @@ impl Table {
         self.kind == Some(ErrorKind::Missing) && !self.unreadable
     }
 
-    /// Returns true if the table cannot be read, or has a fault in its blocks, its filters or its size. An incomplete
-    /// file that the database does not use has no fault in its blocks.
+    /// Returns true if the table cannot be read, or has a fault in its blocks, its filters or its size.
     pub fn is_damaged(&self) -> bool {
         let filter = self.filter.as_ref();
-        (self.error.is_some() && !self.is_not_live())
+        self.error.is_some()
             || self.size_mismatch.is_some()
             || (self.filter_error.is_some() && !self.filter_unsupported)
             || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())

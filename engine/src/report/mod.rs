@@ -9,6 +9,7 @@ mod folder;
 mod frame;
 mod inspect;
 mod manifest;
+mod other;
 mod outcome;
 mod query;
 #[cfg(feature = "fs")]
@@ -16,6 +17,7 @@ mod rebuild;
 #[cfg(feature = "fs")]
 mod repair;
 mod scan;
+mod state;
 mod strings;
 mod subject;
 #[cfg(test)]
@@ -40,6 +42,7 @@ pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
+pub use other::Other;
 pub use outcome::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]
@@ -50,6 +53,7 @@ pub use repair::{
     RepairedKind,
 };
 pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
+pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub use subject::{Depth, Fetched, Remark, Subject};

@@ -146,9 +146,10 @@ pub struct RepairedFile {
     /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
     /// MANIFEST, 1 if it is damaged or contradicts the other files, and otherwise 0.
     pub losses: u64,
-    /// The reason why the blocks of a table were searched for without its footer, why a table may have had entries
-    /// though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not trusted. `None`:
-    /// there is nothing of this kind to explain.
+    /// The file that a copy of another name is taken for; the reason why the blocks of a table were searched for without
+    /// its footer, why a table may have had entries though the MANIFEST does not list it, why the file cannot be read, or
+    /// why a MANIFEST is not trusted; that the keys of a table are out of order, or overlap those of another on its
+    /// level. `None`: there is nothing of this kind to explain.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]

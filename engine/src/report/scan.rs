@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{
     error_kind::ErrorKind,
     frame::Frame,
+    state::StateFault,
     strings::{Hex, words},
     subject::Subject,
 };
@@ -175,6 +176,8 @@ pub enum ScanLine<'a> {
     Entry(&'a Path, Row<'a>),
     /// A part that cannot be shown. The subject names the file.
     Fault(Subject<'a>, &'a Fault),
+    /// A fault of a database as a whole, because of which entries are not shown, also as a fault in words.
+    State(Subject<'a>, &'a StateFault, &'a Fault),
     /// The end of a file or database, with the number of its entries that were shown.
     End(Subject<'a>, u64),
 }
@@ -217,6 +220,12 @@ impl Fault {
         let message = format!("{what}: expected {expected}, found {found}");
         let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
         Self { offset, expected, found, ..Self::new(message, kind) }
+    }
+}
+
+impl From<&StateFault> for Fault {
+    fn from(fault: &StateFault) -> Self {
+        Self::new(fault.in_scan(), ErrorKind::Damaged)
     }
 }
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::count::EntryCount;
+use super::error_kind::ErrorKind;
 use super::frame::{Frame, Framed};
 use super::outcome::{Estimate, Outcome};
 use super::tune_failure::{TuneFailure, TuneFault};
 use super::{strings::write_line, subject::Subject};
-use crate::audit::Policy;
+use crate::{audit::Policy, walk::FoundFormat};
 
 /// The results for one of the paths given.
 #[derive(Debug)]
@@ -25,6 +26,11 @@ pub struct Tuned {
 }
 
 impl Tuned {
+    /// The other format, if that is the reason why there are no results.
+    pub fn other_format(&self) -> Option<&FoundFormat> {
+        self.result.as_ref().err()?.other_format.as_ref()
+    }
+
     /// Writes a line of JSON for each setting tried, and then one for the conclusions. If there are no results,
     /// writes one line with the reason.
     ///
@@ -36,8 +42,9 @@ impl Tuned {
         let subject = Subject { path: &self.path, ..Subject::of(&self.input) };
         let tuning = match &self.result {
             Ok(tuning) => tuning,
-            Err(TuneFailure { text, kind }) => {
-                let frame = Frame::new("tuning", &subject, *kind);
+            Err(TuneFailure { text, kind, first, .. }) => {
+                let first = first.iter().map(|command| format!("first: {command}"));
+                let frame = Frame::new("tuning", &subject, *kind).note(first);
                 let found = TuningOrNothing::Nothing(Nothing::default());
                 return write_line(
                     to,
@@ -49,6 +56,7 @@ impl Tuned {
             write_line(&mut *to, &Framed { frame: Frame::new("setting", &subject, None), of })?;
         }
         let kind = tuning.faults.first().and_then(|fault| fault.kind);
+        let kind = kind.or_else(|| tuning.is_damaged.then_some(ErrorKind::Damaged));
         let frame = Frame::new("tuning", &subject, kind).note(tuning.notes.iter().cloned());
         write_line(
             to,
@@ -159,6 +167,9 @@ pub struct Tuning {
     /// Facts that are not faults but are good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// The database as a whole is damaged: a note says how.
+    #[serde(skip)]
+    pub is_damaged: bool,
     /// The filters that the tables have, sound or not.
     #[serde(skip)]
     pub found: FoundFilters,

@@ -6,21 +6,32 @@ use filterblock::Error;
 use serde::{Serialize, Serializer};
 
 use super::{error_kind::ErrorKind, strings::json_path};
+use crate::walk::FoundFormat;
 
 /// The reason why there is nothing to show for a database or table.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct TuneFailure {
     /// The reason in words.
     pub text: String,
     /// The kind of fault; `None` if nothing is wrong with the files that were read.
     pub kind: Option<ErrorKind>,
+    /// The other format, if that is the reason.
+    pub other_format: Option<FoundFormat>,
+    /// The command that comes first, as the database is damaged. `None`: it is not damaged as a whole, or could not be
+    /// read.
+    pub first: Option<String>,
 }
 
 impl TuneFailure {
+    /// The failure for this reason.
+    pub fn new(text: impl Into<String>, kind: impl Into<Option<ErrorKind>>) -> Self {
+        Self { text: text.into(), kind: kind.into(), other_format: None, first: None }
+    }
+
     /// The failure for `error`. Its text does not contain the path, which messages show before the
     /// text.
     pub fn of(error: &Error) -> Self {
-        Self { text: error.without_path().to_string(), kind: Some(ErrorKind::of(error)) }
+        Self::new(error.without_path().to_string(), ErrorKind::of(error))
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::findings::{Finding, Findings};
 use super::{frame::Frame, strings::words, subject::Fetched, subject::Subject};
-use crate::audit::{rates::MeasuredRate, stats::KeySketch};
+use crate::audit::{rates::MeasuredRate, stats::KeySketch, verify::Stretch};
 
 /// The outcome of verifying a table or a folder.
 #[derive(Clone, Default, PartialEq, Debug, Serialize)]
@@ -17,6 +17,10 @@ pub struct Verdict {
     /// Number of different keys among the entries: an entry that is a further version of the key before it
     /// does not count.
     pub distinct_keys: u64,
+    /// Number of writes in a log that can be read. `None`: the subject is no log.
+    pub writes: Option<u64>,
+    /// Number of batches that these writes are in. `None`: the subject is no log.
+    pub batches: Option<u64>,
     /// Number of stored keys that a filter denies.
     pub denied: u64,
     /// Measured share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones
@@ -39,6 +43,9 @@ pub struct Verdict {
     /// The different keys, if they were to be noted.
     #[serde(skip)]
     pub(crate) seen: Option<KeySketch>,
+    /// The sequence numbers of the entries, until they are compared with those of other files.
+    #[serde(skip)]
+    pub(crate) stretches: Vec<Stretch>,
     /// Facts that are not faults.
     #[serde(skip)]
     pub notes: Vec<Note>,
@@ -65,6 +72,10 @@ words! {
         Table = "table",
         /// A folder with its MANIFEST, without its tables.
         Folder = "folder",
+        /// A log.
+        Log = "log",
+        /// A MANIFEST by itself.
+        Manifest = "manifest",
         /// A path that could not be looked at.
         Unreadable = "unreadable",
     }
@@ -74,9 +85,19 @@ words! {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Note {
     /// The file is not a complete table, and the database does not use it.
-    NotWhole(Box<Finding>),
+    Incomplete,
     /// The database does not use the table.
     Obsolete,
+    /// The database does not use the log.
+    ObsoleteLog,
+    /// The log has damage, but the database does not use it. The finding is the first damage.
+    DamagedObsoleteLog(Box<Finding>),
+    /// The log or MANIFEST ends within a record, which LevelDB leaves out.
+    CutWrite,
+    /// The log or MANIFEST has zeros from this offset to its end, which LevelDB leaves out.
+    Preallocated(u64),
+    /// This number of writes of the log have sequence numbers that are not above those before them.
+    RepeatedNumbers(u64),
     /// The MANIFEST does not account for the table: the table is being written, was left behind, or has another name
     /// than the one that LevelDB opens.
     Unlisted,
@@ -93,6 +114,8 @@ pub enum Note {
     },
     /// No order of the keys is recorded, and the keys are not in bytewise order. The finding is the first example.
     NotBytewise(Box<Finding>),
+    /// The MANIFEST is so long that opening the database is slow. The text says by how much, and what helps.
+    HugeManifest(String),
     /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
 }
@@ -174,6 +197,8 @@ pub struct VerdictCounts {
     pub unreadable: u64,
     /// The sum of the verdicts' entries.
     pub entries: u64,
+    /// The sum of the writes in logs. `None`: no verdict is on a log.
+    pub writes: Option<u64>,
     /// The sum of the numbers of stored keys that filters deny.
     pub denied: u64,
 }
@@ -188,6 +213,7 @@ impl VerdictCounts {
             VerifyStatus::Unreadable => self.unreadable += 1,
         }
         self.entries += verdict.entries;
+        self.writes = self.writes.max(verdict.writes.map(|_| 0)).map(|sum| sum + verdict.writes.unwrap_or(0));
         self.denied += verdict.denied;
     }
 

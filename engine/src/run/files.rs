@@ -9,7 +9,10 @@ use super::survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
 use super::watch::{Observer, Watch};
 use super::{InOrder, in_use};
 use crate::report::{Depth, ErrorKind};
-use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage, open_file, open_log};
+use crate::walk::{
+    Contents, Discovered, Folder, InputPath, OtherFile, PathError, ReadAhead, Sources, Storage, open_file,
+    open_log,
+};
 
 /// The options of a run over files.
 #[derive(Clone, Copy)]
@@ -100,13 +103,13 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         let skipped = folder.skipped().into_iter().map(|(path, error)| (path.to_owned(), error));
         let (passed_over, skipped): (Vec<_>, Vec<_>) = skipped.partition(|(path, _)| is_log(path));
         let mut unread = Vec::new();
-        let logs = match S::LOGS {
+        let logs = match self.survey.logs() {
             LogUse::Ignored => Vec::new(),
             LogUse::Named => folder.logs_with_data(|log, error| unread.push((log.to_owned(), error))),
-            LogUse::Read => folder.filled_logs().collect(),
+            LogUse::Read | LogUse::ReadAll => folder.filled_logs().collect(),
         };
         let logs: Vec<PathBuf> = logs.into_iter().map(Path::to_owned).collect();
-        let to_read = if S::LOGS == LogUse::Read { logs.clone() } else { Vec::new() };
+        let to_read = read_logs(self.survey, &folder);
         self.add(Event::Begin { place: place.clone(), logs, unread, passed_over }, shown)?;
         let (watch, storage) = (self.options.watch, self.options.storage);
         let survey = self.survey;
@@ -157,32 +160,53 @@ fn table<S: Survey>(
     storage: Option<&Arc<dyn Storage>>,
     watch: &dyn Watch,
 ) -> Event<S::Found> {
-    let result = match storage {
-        None => {
-            open_file(&target.path, target.listed).and_then(|file| Ok(ReadAhead::new(file)?)).map(|source| {
-                let observer = FileObserver { source: Some(&source), watch };
-                survey.table(&target, &(&source as &dyn ReadAt), None, &observer)
-            })
-        }
-        Some(storage) => storage.open(&target.path).map_err(PathError::from).map(|source| {
-            let observer = FileObserver { source: None, watch };
-            survey.table(&target, &(&source as &dyn ReadAt), None, &observer)
-        }),
+    let look = |source: &dyn ReadAt, observer: FileObserver<'_>| {
+        other(survey, &target, source).unwrap_or_else(|| {
+            let found = survey.table(&target, &source, None, &observer);
+            let result = Ok(found.unwrap_or_else(|error| survey.failed(&error)));
+            Event::Table { target: target.clone(), fetched: None, result }
+        })
     };
-    let result = result.map(|found| found.unwrap_or_else(|error| survey.failed(&error)));
-    Event::Table { target, fetched: None, result }
+    let event = match storage {
+        None => open_file(&target.path, target.listed)
+            .and_then(|file| Ok(ReadAhead::new(file)?))
+            .map(|source| look(&source, FileObserver { source: Some(&source), watch })),
+        Some(storage) => storage
+            .open(&target.path)
+            .map_err(PathError::from)
+            .map(|source| look(&source, FileObserver { source: None, watch })),
+    };
+    event.unwrap_or_else(|error| Event::Table { target, fetched: None, result: Err(error) })
 }
 
-/// Looks at a log.
+/// Looks at a log of a folder.
 fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storage>>) -> Event<S::Found> {
+    let kind = OtherFile::Log;
     let found = match storage {
-        None => open_file(&target.path, true).map(|mut file| survey.log(&target, &mut file)),
+        None => open_file(&target.path, true).map(|mut file| survey.other(kind, &target, &mut file)),
         Some(storage) => open_log(&**storage, &target.path)
-            .map_err(PathError::from)
-            .map(|mut contents| survey.log(&target, &mut contents)),
+            .map_err(|error| PathError::of_io(&error, true))
+            .map(|mut contents| survey.other(kind, &target, &mut contents)),
     };
     let result = found.and_then(|found| found.ok_or_else(PathError::vanished));
-    Event::Log { target, result }
+    Event::Other { kind, target, result }
+}
+
+/// Looks at a file that the user named, if it is no table; `None` if it is one, or may be one.
+pub(crate) fn other<S: Survey>(
+    survey: &S,
+    target: &InputFile,
+    source: &dyn ReadAt,
+) -> Option<Event<S::Found>> {
+    let kind = OtherFile::of(&target.path, source).filter(|_| !target.listed)?;
+    let target = target.clone();
+    Some(match survey.other(kind, &target, &mut Contents::new(source)) {
+        Some(found) => Event::Other { kind, target, result: Ok(found) },
+        None => {
+            let error = PathError::failed(ErrorKind::Unsupported, kind.refusal());
+            Event::Failed { target, error }
+        }
+    })
 }
 
 /// Makes the source, if there is one, read ahead once a walk through the data blocks begins, and reports the progress.
@@ -224,7 +248,7 @@ impl<S: Survey> Shown<'_, S> {
                 }
                 Ok(())
             }
-            Event::Log { target, result } if self.is_gone(&result) => {
+            Event::Other { target, result, .. } if target.listed && self.is_gone(&result) => {
                 self.vanished.push(target.path);
                 Ok(())
             }
@@ -265,7 +289,7 @@ impl<S: Survey> Shown<'_, S> {
     /// Looks at a file that was not there when the folder was first listed.
     fn again(&mut self, target: InputFile) -> io::Result<()> {
         let folder = target.folder.clone();
-        let is_log = folder.is_some_and(|folder| folder.filled_logs().any(|log| log == target.path));
+        let is_log = folder.is_some_and(|folder| folder.logs().any(|(log, _)| *log.path == target.path));
         let event = match is_log {
             true => log(self.survey, target, self.storage),
             false => table(self.survey, target, self.storage, &NoProgress(self.watch)),
@@ -274,12 +298,19 @@ impl<S: Survey> Shown<'_, S> {
     }
 }
 
+/// The logs of a folder that are read.
+fn read_logs<S: Survey>(survey: &S, folder: &Folder) -> Vec<PathBuf> {
+    let uses = survey.logs();
+    let logs = folder.logs().filter(|(_, is_live)| uses.reads() && (*is_live || uses == LogUse::ReadAll));
+    logs.map(|(log, _)| log.path.clone()).collect()
+}
+
 /// The files of a folder that are looked at.
 fn wanted<S: Survey>(survey: &S, place: &ListedFolder) -> Vec<PathBuf> {
-    let logs = place.folder.filled_logs().filter(|_| S::LOGS == LogUse::Read).map(Path::to_owned);
+    let logs = read_logs(survey, &place.folder);
     let tables = place.folder.tables().map(|path| place.target(path.to_owned()));
     let tables = tables.filter(|target| survey.wants(target, Depth::All) != Fetch::Nothing);
-    logs.chain(tables.map(|target| target.path)).collect()
+    logs.into_iter().chain(tables.map(|target| target.path)).collect()
 }
 
 /// Hides the progress, but passes on interruptions.

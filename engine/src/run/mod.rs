@@ -12,6 +12,8 @@ pub(crate) mod watch;
 
 #[cfg(target_family = "wasm")]
 pub(crate) use alone::{InOrder, Threads, map_each};
+#[cfg(feature = "remote")]
+pub(crate) use files::other;
 pub(crate) use files::{FileObserver, FileOptions, files};
 pub use in_order::MAX_JOBS;
 #[cfg(not(target_family = "wasm"))]

@@ -8,7 +8,7 @@ use filterblock::table::{ReadAt, ReadOptions};
 
 use super::watch::Observer;
 use crate::report::{Depth, Fetched, Remark, Subject};
-use crate::walk::{Folder, PathError, TableRecord};
+use crate::walk::{Folder, OtherFile, PathError, TableRecord};
 
 /// A table or a log to look at.
 #[derive(Clone, Debug)]
@@ -98,9 +98,11 @@ pub(crate) enum Event<T> {
         /// cannot be examined, and objects whose keys the client cannot ask for.
         passed_over: Vec<(PathBuf, PathError)>,
     },
-    /// A log, if the survey reads logs.
-    Log {
-        /// The log that was looked at.
+    /// A log, if the survey reads logs, or a file that the user named and that is no table.
+    Other {
+        /// The kind of the file.
+        kind: OtherFile,
+        /// The file that was looked at.
         target: InputFile,
         /// The result, or the reason why the file cannot be opened.
         result: Result<T, PathError>,
@@ -130,8 +132,17 @@ pub(crate) enum LogUse {
     Ignored,
     /// The logs that hold writes are named.
     Named,
-    /// The logs are read.
+    /// The logs that may hold writes that are in no table yet are read.
     Read,
+    /// All logs are read.
+    ReadAll,
+}
+
+impl LogUse {
+    /// Returns true if logs are read.
+    pub(crate) const fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::ReadAll)
+    }
 }
 
 /// The part of a table in object storage that is fetched before the table is looked at. More is fetched on
@@ -153,12 +164,15 @@ pub(crate) trait Survey: Send + Sync + 'static {
     /// The result for a table or a log.
     type Found: Send + 'static;
 
-    /// The use that the survey makes of logs.
-    const LOGS: LogUse = LogUse::Ignored;
     /// Reading takes long enough for its progress to be worth showing.
     const IS_LONG: bool = false;
     /// The maximum number of results, for each thread, that may wait to be shown.
     const WAITING: usize = 16;
+
+    /// The use that the survey makes of the logs of a database.
+    fn logs(&self) -> LogUse {
+        LogUse::Ignored
+    }
 
     /// The options for reading tables.
     fn options(&self) -> &ReadOptions;
@@ -191,8 +205,8 @@ pub(crate) trait Survey: Send + Sync + 'static {
     /// The result for an error of [`table`](Self::table).
     fn failed(&self, error: &Error) -> Self::Found;
 
-    /// Looks at a log; `None` if logs are not read.
-    fn log(&self, _target: &InputFile, _contents: &mut dyn Read) -> Option<Self::Found> {
+    /// Looks at a file that is no table; `None` if the survey has no use for such files.
+    fn other(&self, _: OtherFile, _target: &InputFile, _contents: &mut dyn Read) -> Option<Self::Found> {
         None
     }
 

@@ -9,7 +9,7 @@ use filterblock::table::{ReadAt, ReadOptions};
 
 use super::survey::{Event, Fetch, InputFile, LogUse, Survey};
 use super::watch::{Observer, Watch};
-use crate::walk::{Inputs, PathError};
+use crate::walk::{Inputs, OtherFile, PathError};
 use crate::{engine::Engine, report::Depth};
 
 /// Finds the lengths of files, but does not want tables whose names begin with 9.
@@ -19,8 +19,11 @@ struct Lengths(ReadOptions);
 impl Survey for Lengths {
     type Found = u64;
 
-    const LOGS: LogUse = LogUse::Read;
     const IS_LONG: bool = true;
+
+    fn logs(&self) -> LogUse {
+        LogUse::Read
+    }
 
     fn options(&self) -> &ReadOptions {
         &self.0
@@ -47,7 +50,7 @@ impl Survey for Lengths {
         u64::MAX
     }
 
-    fn log(&self, _: &InputFile, contents: &mut dyn Read) -> Option<u64> {
+    fn other(&self, _: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<u64> {
         io::copy(contents, &mut io::sink()).ok()
     }
 }
@@ -67,7 +70,7 @@ fn line(event: Event<u64>) -> String {
         Event::Begin { place, logs, passed_over, .. } => {
             format!("begin {}, logs: {}, passed over: {}", name(&place.path), logs.len(), passed_over.len())
         }
-        Event::Log { target, result } => format!("log {}: {}", of(&target), length(result)),
+        Event::Other { target, result, .. } => format!("log {}: {}", of(&target), length(result)),
         Event::Table { target, result, .. } => {
             let folder = target.folder.as_ref().map(|folder| name(folder.path()));
             format!("table {} in {folder:?}, {} known: {}", of(&target), target.tables, length(result))

@@ -1,18 +1,21 @@
 //! The tables and database folders to which the given paths lead.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::{fs, io, sync::Arc};
+use std::sync::{Arc, OnceLock};
+use std::{fs, io};
 
 use filterblock::database::{
     Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest, StrayFile, TableStatus, UnreadableFile,
     batch_has_writes, log_has_writes,
 };
+use filterblock::table::ReadAt;
 use filterblock::{Error, escape_path};
 
-use super::input::{PathError, kind, refuse_url};
+use super::format::{FoundFormat, Open};
+use super::input::{PathError, kind, open_file, refuse_url};
 use super::into_local;
-use super::storage::{Storage, database_in, open_log};
+use super::storage::{Storage, database_in, open_listed, open_log};
 use crate::report::ErrorKind;
 
 /// The search for tables below a folder ends at this number of names.
@@ -31,17 +34,38 @@ pub(crate) enum PathKind {
 
 /// Finds the file or folder that `path` leads to. Symbolic links are followed. `storage`: the storage of the files;
 /// `None`: the local file system.
+///
+/// # Errors
+///
+/// Also if the folder is a database of another format, or if the folder or the file is encrypted.
 pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
-    if let Some(storage) = storage {
-        let folder = Folder::stored(path, storage)?;
-        return Ok(folder.map_or(PathKind::File, |folder| PathKind::Folder(Arc::new(folder))));
+    let open = |path: &Path| open_listed(storage, path).ok().map(|file| -> Box<dyn ReadAt> { file });
+    let folder = match storage {
+        Some(storage) => Folder::stored(path, storage)?,
+        None => {
+            refuse_url(path)?;
+            match fs::metadata(path)?.file_type() {
+                file_type if file_type.is_dir() => Some(Folder::open(path)?),
+                file_type if file_type.is_file() => None,
+                file_type => {
+                    return Err(PathError::unexpected("a table or a database folder", kind(file_type)));
+                }
+            }
+        }
+    };
+    let other_format = match &folder {
+        Some(folder) => folder.other_format(&open),
+        None => open(path).and_then(|file| FoundFormat::of_file(path, &*file)),
+    };
+    match other_format {
+        Some(found) => Err(PathError::OtherFormat(found)),
+        None => Ok(folder.map_or(PathKind::File, |folder| PathKind::Folder(Arc::new(folder)))),
     }
-    refuse_url(path)?;
-    match fs::metadata(path)?.file_type() {
-        file_type if file_type.is_dir() => Ok(PathKind::Folder(Arc::new(Folder::open(path)?))),
-        file_type if file_type.is_file() => Ok(PathKind::File),
-        file_type => Err(PathError::unexpected("a table or a database folder", kind(file_type))),
-    }
+}
+
+/// The other format of a database in a folder of the local file system.
+pub fn other_format(database: &Database) -> Option<FoundFormat> {
+    FoundFormat::of_database(database, &|path| Some(Box::new(open_file(path, true).ok()?)))
 }
 
 /// Returns true if `path` leads to a file, a database, a folder with tables, or a folder with tables or logs
@@ -50,7 +74,7 @@ pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
         Ok(PathKind::File) => true,
         Ok(PathKind::Folder(folder)) => !folder.is_nothing(),
-        Err(_) => false,
+        Err(error) => error.other_format().is_some(),
     }
 }
 
@@ -61,6 +85,11 @@ pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
         Some(storage) => Folder::stored(folder.path(), storage)?.ok_or_else(PathError::vanished)?,
     };
     Ok(Arc::new(again))
+}
+
+/// A remark on the file `name`, which is probably a missing table.
+pub(crate) fn copy_text(name: &str) -> String {
+    format!("; {} has its size, and `repair` takes it for this table", escape_path(Path::new(name)))
 }
 
 /// A folder of tables, and the database in it if there is one.
@@ -74,13 +103,15 @@ pub struct Folder {
     /// The tables, logs and folders that are passed over in object storage, with the reasons why the client cannot ask
     /// for them.
     odd: Vec<(PathBuf, PathError)>,
+    /// The names of files that are named as copies of tables are, by the number of the table and their size.
+    copies: OnceLock<BTreeMap<(u64, u64), String>>,
 }
 
 impl Folder {
     /// Lists the folder, and reads the MANIFEST. Fails if the folder cannot be listed.
     pub(super) fn open(path: &Path) -> Result<Self, PathError> {
         let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
-        Ok(Self { database, is_listing: false, storage: None, odd: Vec::new() })
+        Ok(Self { database, is_listing: false, storage: None, odd: Vec::new(), copies: OnceLock::new() })
     }
 
     /// The folder at `path`; `None` if a file is there.
@@ -88,14 +119,14 @@ impl Folder {
         let Some(names) = storage.list(path)? else { return Ok(None) };
         let database = database_in(&**storage, path, names);
         let storage = Some(Arc::clone(storage));
-        Ok(Some(Self { database, is_listing: true, storage, odd: Vec::new() }))
+        Ok(Some(Self { database, is_listing: true, storage, odd: Vec::new(), copies: OnceLock::new() }))
     }
 
     /// A folder in object storage, with the database made from its listing. `odd`: the tables, logs and folders
     /// that are passed over, with the reasons. The path of a folder ends with a slash.
     #[cfg(feature = "remote")]
     pub const fn of_listing(database: Database, odd: Vec<(PathBuf, PathError)>) -> Self {
-        Self { database, is_listing: true, storage: None, odd }
+        Self { database, is_listing: true, storage: None, odd, copies: OnceLock::new() }
     }
 
     pub fn path(&self) -> &Path {
@@ -105,7 +136,8 @@ impl Folder {
     /// The folder with the same files under another MANIFEST.
     pub(crate) fn with_manifest(&self, manifest: Manifest) -> Self {
         let database = self.database.with_manifest(manifest);
-        Self { database, is_listing: self.is_listing, storage: self.storage.clone(), odd: self.odd.clone() }
+        let (storage, odd) = (self.storage.clone(), self.odd.clone());
+        Self { database, is_listing: self.is_listing, storage, odd, copies: OnceLock::new() }
     }
 
     pub const fn database(&self) -> &Database {
@@ -116,6 +148,12 @@ impl Folder {
     /// empty nor a link.
     pub fn is_database(&self) -> bool {
         self.database.files().is_database() || self.logs().next().is_some()
+    }
+
+    /// The other format of the database, if it is not one of LevelDB's, or is encrypted. Without `open`, only names and
+    /// what has been read so far tell it.
+    pub(crate) fn other_format(&self, open: &Open<'_>) -> Option<FoundFormat> {
+        FoundFormat::of_database(&self.database, open).filter(|_| !self.is_nothing())
     }
 
     /// Returns true if there is a MANIFEST that can be relied on.
@@ -173,9 +211,33 @@ impl Folder {
         })
     }
 
+    /// The name of a file that is probably the missing table `live`: it is named as copies are, and has its size.
+    pub(crate) fn copy_of(&self, live: &LiveTable) -> Option<&str> {
+        let copies = self.copies.get_or_init(|| {
+            let strays = self.database.files().strays();
+            let named = strays.filter_map(|stray| Some((stray, stray.path.file_name()?.to_str()?)));
+            let copies = named.filter_map(|(stray, name)| match FileKind::parse_copy(name)? {
+                (FileKind::Table, number) => Some(((number, stray.len), name.to_owned())),
+                _ => None,
+            });
+            filterblock::map_of(copies)
+        });
+        copies.get(&(live.number, live.size)).map(String::as_str)
+    }
+
+    /// A remark on the file that is probably the missing table `live`; empty if there is none.
+    pub(crate) fn copy_text(&self, live: &LiveTable) -> String {
+        self.copy_of(live).map(copy_text).unwrap_or_default()
+    }
+
     /// The storage of the folder; `None`: the local file system, or object storage.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
+    }
+
+    /// Returns true if the folder is in object storage, whose files cannot be opened at once.
+    pub const fn is_remote(&self) -> bool {
+        self.is_listing && self.storage.is_none()
     }
 
     /// Returns true if the folder next to this folder keeps the tables from before a rebuild. False outside the local
@@ -250,6 +312,14 @@ impl Folder {
             _ => None,
         });
         logs.filter(|(file, _)| !file.is_link && file.len > 0)
+    }
+
+    /// Returns true if the log at `path` may hold writes that are in no table yet.
+    pub fn is_log_live(&self, path: &Path) -> bool {
+        let number =
+            path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(_, number)| number);
+        let manifest = self.database.manifest().ok();
+        manifest.zip(number).is_none_or(|(manifest, number)| manifest.is_log_live(number))
     }
 
     /// The paths of the [`logs`](Self::logs) that may hold writes that are in no table yet.

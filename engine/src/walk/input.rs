@@ -6,6 +6,7 @@ use std::{io, path::Path};
 
 use filterblock::Error;
 
+use super::format::FoundFormat;
 use super::url;
 use crate::report::ErrorKind;
 
@@ -13,11 +14,26 @@ use crate::report::ErrorKind;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PathError {
     /// The path leads to something other than expected.
-    Unexpected { expected: String, found: String },
+    Unexpected {
+        /// What was expected.
+        expected: String,
+        /// What was found instead.
+        found: String,
+    },
     /// A folder holds something other than a regular file under a table's or a log's name.
-    Skipped { found: &'static str },
+    Skipped {
+        /// What is there instead.
+        found: &'static str,
+    },
     /// A message of the system, or another message that does not say what was expected.
-    Failed { message: String, kind: ErrorKind },
+    Failed {
+        /// The message.
+        message: String,
+        /// The kind of reason.
+        kind: ErrorKind,
+    },
+    /// A database of another format than LevelDB's, or something encrypted.
+    OtherFormat(FoundFormat),
 }
 
 impl PathError {
@@ -74,12 +90,17 @@ impl PathError {
                 (wanted.to_owned(), "nothing".to_owned())
             }
             Self::Failed { message, .. } => (wanted.to_owned(), message),
+            Self::OtherFormat(found) => (wanted.to_owned(), found.format().to_string()),
         }
     }
 
     /// The reason in words for people. `None`: the error consists of what was expected and what was found.
     pub(crate) fn in_words(&self) -> Option<String> {
-        let Self::Failed { message, kind } = self else { return None };
+        let (message, kind) = match self {
+            Self::Failed { message, kind } => (message, kind),
+            Self::OtherFormat(found) => return Some(found.to_string()),
+            Self::Unexpected { .. } | Self::Skipped { .. } => return None,
+        };
         Some(match kind {
             ErrorKind::Denied | ErrorKind::Unreadable => {
                 let (reason, _) = message.split_once(" (os error ").unwrap_or((message, ""));
@@ -89,9 +110,16 @@ impl PathError {
         })
     }
 
+    /// The other format, if that is the reason.
+    pub const fn other_format(&self) -> Option<&FoundFormat> {
+        if let Self::OtherFormat(found) = self { Some(found) } else { None }
+    }
+
+    /// The kind of reason.
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::Failed { kind, .. } => *kind,
+            Self::OtherFormat(_) => ErrorKind::Unsupported,
             Self::Unexpected { .. } | Self::Skipped { .. } => ErrorKind::Unreadable,
         }
     }
@@ -103,6 +131,7 @@ impl Display for PathError {
             Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::Skipped { found } => write!(f, "skipped: expected {}, found {found}", Self::REGULAR_FILE),
             Self::Failed { message, .. } => f.write_str(message),
+            Self::OtherFormat(found) => found.fmt(f),
         }
     }
 }

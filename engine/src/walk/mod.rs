@@ -2,8 +2,10 @@
 
 pub(crate) mod folder;
 pub(crate) mod folder_cache;
+pub(crate) mod format;
 mod in_order;
 pub(crate) mod input;
+mod other_file;
 pub(crate) mod paths;
 pub(crate) mod read_ahead;
 mod shared_files;
@@ -11,13 +13,15 @@ pub(crate) mod sources;
 pub(crate) mod storage;
 pub(crate) mod url;
 
-pub use folder::is_input;
-pub(crate) use folder::{Folder, TableRecord, reopen};
+pub(crate) use folder::{Folder, TableRecord, copy_text, reopen};
 #[cfg(feature = "fs")]
 pub(crate) use folder::{UNDO_RECORD, UNDO_SUFFIX};
+pub use folder::{is_input, other_format};
+pub use format::FoundFormat;
 pub use in_order::InOrder;
-pub(crate) use input::PathError;
-pub use input::open_file;
+pub use input::{PathError, open_file};
+pub use other_file::is_log;
+pub(crate) use other_file::{Contents, OtherFile};
 pub use paths::Inputs;
 pub(crate) use paths::{InputPath, into_local};
 pub(crate) use read_ahead::ReadAhead;

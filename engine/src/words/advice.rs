@@ -28,17 +28,17 @@ const HASHES: &str = "--hash signed for LevelDB up to 1.17 on x86, --hash unsign
 pub const DECIDE: &str = "The tables from before an earlier rebuild are still there: first, filterblock rebuild --discard has to remove \
      them or, if no program has opened the database since, --undo to bring them back";
 
+/// The advice on damage, before the command that saves what can be saved.
+pub const SAVE: &str = "A backup from before the damage is best, then the program's own way to make its data anew. Failing these, save \
+     what can be saved; this database is only read:";
+
 /// A remark that a rebuild is refused as tables are not whole, without its last full stop.
-pub(crate) const RESTORE: &str = "Rebuild refuses a database of which a table is missing or damaged: first, restore it from a copy or save the \
-     rest with filterblock repair";
+pub(crate) const RESTORE: &str = "Rebuild refuses a damaged database: first, restore it from a backup or, failing that, save what can be saved with \
+     filterblock repair";
 
 /// A remark that a rebuild has to be told what to do with tables that it cannot read, without its last full stop.
 pub(crate) const UNDECODABLE: &str =
     "Rebuild refuses tables that it cannot decode, unless --keep-undecodable leaves them as they are";
-
-/// A remark that a rebuild in place is refused as the MANIFEST ends within a record, without its last full stop.
-pub(crate) const TORN: &str = "The end of the MANIFEST is lost: first, open the database once with its program, or rebuild it with --to instead \
-     of --in-place";
 
 /// The factor below which a saving of reads is negligible.
 pub const LEAST_GAIN: f64 = 1.05;

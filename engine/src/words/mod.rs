@@ -5,6 +5,7 @@ mod compression;
 mod estimates;
 mod fill;
 mod fill_bins;
+mod folder;
 mod notes;
 mod numbers;
 mod scan_command;
@@ -13,17 +14,19 @@ mod shell_word;
 pub mod tune_examples;
 
 pub use advice::{
-    DECIDE, LEAST_GAIN, RENEW, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level, near_text,
-    ranges_text, rebuild_command, rebuild_text, renew_text, repair_command, small_text,
+    DECIDE, LEAST_GAIN, RENEW, SAVE, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level,
+    near_text, ranges_text, rebuild_command, rebuild_text, renew_text, repair_command, small_text,
 };
 pub(crate) use advice::{
-    RESTORE, TORN, UNDECODABLE, USUAL_BITS_TEXT, equality_text, hash_if_asked_text, hash_text,
+    RESTORE, UNDECODABLE, USUAL_BITS_TEXT, equality_text, hash_if_asked_text, hash_text,
     several_policies_text,
 };
 pub(crate) use compression::compression_names;
 pub use estimates::{about_count, about_size, estimate, interval, number, size_interval};
 pub use fill::versions_text;
 pub use fill_bins::{Fill, FillBin, FillBins};
+pub use folder::format_details;
+pub(crate) use folder::remedy_of_current;
 pub use numbers::{
     bits_per_entry, count, counted, counted_as, distinct_keys, entries, entries_of_keys, measured, or_dash,
     percent, rate_interval, ratio, size,

@@ -4,17 +4,28 @@ use std::fmt::{self, Display};
 
 use filterblock::{escape, quote};
 
-use super::numbers::counted_as;
+use super::numbers::{counted, counted_as};
 use crate::report::Note;
 
 impl Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotWhole(finding) => write!(f, "the table is not whole: {finding}"),
+            Self::Incomplete => f.write_str("incomplete and unused"),
             Self::Obsolete => f.write_str("the table is obsolete: the database does not use it"),
             Self::Unlisted => {
                 f.write_str("the table is not in the MANIFEST: it is being written, or was left behind")
             }
+            Self::ObsoleteLog => f.write_str("the log is obsolete: the database does not use it"),
+            Self::DamagedObsoleteLog(finding) => write!(f, "damaged: {finding}"),
+            Self::CutWrite => f.write_str("the last write is incomplete, as after a kill"),
+            Self::Preallocated(offset) => {
+                write!(f, "zeros from offset {offset} to the end: space that was allocated and not used")
+            }
+            Self::RepeatedNumbers(writes) => write!(
+                f,
+                "{} with numbers that earlier writes have: of one number, the later write counts",
+                counted(*writes, "write")
+            ),
             Self::NoFilter => f.write_str("there is no filter"),
             Self::UnknownPolicy(names) => {
                 let names: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();
@@ -28,9 +39,10 @@ impl Display for Note {
             }
             Self::NotBytewise(first) => write!(
                 f,
-                "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
-                 --comparator bytewise"
+                "the order of the keys is not bytewise and was not checked ({first}); --comparator names the order that \
+                 they should be in"
             ),
+            Self::HugeManifest(text) => f.write_str(text),
             Self::UnusedBytes(bytes) => {
                 let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");
                 write!(f, "{bytes} in none of its blocks")

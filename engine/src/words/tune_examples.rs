@@ -141,6 +141,7 @@ pub fn rebuild() -> Tuning {
         }],
         found: FoundFilters::OfPolicy,
         notes: vec!["the database has a log with newer writes".to_owned()],
+        is_damaged: false,
         now,
         settings,
     }
@@ -184,6 +185,7 @@ pub fn leave() -> Tuning {
         lookups: Some(Lookups { given: 2000, used: 1000, present: 100 }),
         memory: Memory { mapped_tables: 4, ..Memory::default() },
         notes: Vec::new(),
+        is_damaged: false,
         faults: Vec::new(),
         ..tuning
     }
@@ -234,6 +236,7 @@ pub fn table() -> Tuning {
         lookups: None,
         memory: Memory { mapped_tables: 1, ..Memory::default() },
         notes: Vec::new(),
+        is_damaged: false,
         faults: Vec::new(),
         found: FoundFilters::None,
     }

@@ -12,6 +12,8 @@ pub mod idb;
 pub mod judges;
 pub mod large;
 #[cfg(feature = "tool")]
+mod odd;
+#[cfg(feature = "tool")]
 pub mod rates;
 pub mod reader;
 #[cfg(feature = "tool")]

@@ -148,10 +148,10 @@ class Database:
     those that were there at first. An iterator shows the database as it is when the iterator is made; where a table
     vanishes meanwhile, it goes on behind the last entry, in the database as it is then.
 
-    `comparator="bytewise"` is for a database without a sound MANIFEST.
+    `comparator` is the order of the keys of a database without a sound MANIFEST: "bytewise" or "idb_cmp1".
     """
 
-    def __new__(cls, path: _Path, *, comparator: Literal["bytewise"] | None = None) -> Database: ...
+    def __new__(cls, path: _Path, *, comparator: Literal["bytewise", "idb_cmp1"] | None = None) -> Database: ...
     @overload
     def get(self, key: Buffer, default: None = None) -> bytes | None:
         """Returns the value of a key, or `default` if it is absent or deleted. What was written before the call is
@@ -435,7 +435,7 @@ def scan(
     stop: Buffer | None = None,
     limit: int | None = None,
     internal_keys: bool | None = None,
-    comparator: Literal["bytewise"] | None = None,
+    comparator: Literal["bytewise", "idb_cmp1"] | None = None,
     max_output: int | None = None,
     on_error: Callable[[Error], object] | None = None,
     fields: Iterable[_Field] | None = None,
@@ -555,7 +555,7 @@ def verify(
     `findings`, and raises nothing. `entries` and `distinct_keys` are the numbers of a table's entries and of its
     different keys.
 
-    `comparator` is the order of user keys where no MANIFEST names it: "bytewise" or None. Another `seed` makes
+    `comparator` is the order of user keys where no MANIFEST names it: "bytewise", "idb_cmp1" or None. Another `seed` makes
     other absent keys to measure false positives with. The others are as for `inspect`.
     """
 

@@ -25,7 +25,10 @@ pub(crate) fn write_messages(tuned: &Tuned, console: &mut Console) {
             notes.iter().for_each(|note| console.message_about(&tuned.path, note));
             faults.iter().for_each(|fault| console.message_about(&fault.path, &fault.error));
         }
-        Err(failure) => console.message_about(&tuned.path, &failure.text),
+        Err(failure) => {
+            console.message_about(&tuned.path, &failure.text);
+            failure.first.iter().for_each(|command| console.message(format_args!("first: {command}")));
+        }
     }
 }
 
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_table_is_shown_without_levels_and_what_failed_as_a_message() {
-        let failure = TuneFailure { text: "expected a table, found a folder".to_owned(), kind: None };
+        let failure = TuneFailure::new("expected a table, found a folder", None);
         let (table, empty) = (tune_examples::table(), tune_examples::empty());
         let results =
             [tuned("x.ldb", Ok(table)), tuned("missing", Err(failure)), tuned("empty db", Ok(empty))];

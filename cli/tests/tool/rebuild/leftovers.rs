@@ -377,5 +377,5 @@ fn a_refusal_also_tells_what_was_cleared_away() {
     db.write_marker(&marker(&db));
     damage(&db.file("000012.ldb"));
     let run = db.run(&["--in-place"]).expect(1);
-    assert!(run.err.ends_with(&format!("; the database is as it was before; {ABANDONED}\n")), "{run:?}");
+    assert!(run.err.contains(&format!("; the database is as it was before; {ABANDONED}\n")), "{run:?}");
 }

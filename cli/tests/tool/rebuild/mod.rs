@@ -57,7 +57,8 @@ pub(super) fn spec(level: u8, number: u64, keys: std::ops::Range<u32>) -> Spec {
         number,
         extension: "ldb",
         keys: keys.map(|key| format!("key{key:07}").into_bytes()).collect(),
-        sequence: number,
+        // Newer on shallower levels and, on level 0, in tables of higher numbers.
+        sequence: 100 * (8 - u64::from(level)) + number % 100,
         policy: Some(Arc::new(BloomFilterPolicy::new(10))),
         base_lg: 11,
     }
@@ -128,7 +129,7 @@ impl Plan {
         db.write("CURRENT", format!("{name}\n"));
         db.write("LOCK", "");
         db.write("LOG", "messages for people\n");
-        db.write(&format!("{:06}.log", self.log), manifest::log(&["a batch"]).0);
+        db.write(&format!("{:06}.log", self.log), manifest::log(&[[0; 12]]).0);
         db
     }
 }
@@ -204,6 +205,14 @@ impl Db {
         assert_eq!(run.err, format!("filterblock: {}\n", self.fill(message)), "{options:?}");
         assert_eq!(run.out, "");
         self.is_as(&before);
+    }
+
+    /// Runs the program, which has to refuse a damaged database with this message, to name the command that comes first,
+    /// and to change nothing.
+    #[track_caller]
+    fn repaired_first(&self, options: &[&str], message: &str) {
+        const FIRST: &str = "filterblock: first: filterblock repair {db} --to {db}-repaired";
+        self.refused(1, options, &format!("{message}; nothing was changed\n{FIRST}"));
     }
 
     /// Replaces `{db}` by the folder's path, and `{word}` by the path as a word of a command.

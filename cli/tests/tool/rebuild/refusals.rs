@@ -30,26 +30,24 @@ fn what_is_no_database() {
 fn a_database_without_current_is_one_to_repair() {
     let db = usual();
     fs::remove_file(db.file("CURRENT")).unwrap();
-    let repair = "`filterblock repair DB --to NEW` makes a new database of what is there";
-    db.refused(2, &["--in-place"], &format!("{{db}}: CURRENT is missing; {repair}"));
+    db.repaired_first(&["--in-place"], "{db}: CURRENT is missing");
 }
 
 #[test]
 fn a_missing_or_strange_manifest() {
     let db = usual();
-    db.write("CURRENT", "MANIFEST-000040");
-    let found = "{db}/CURRENT: expected the name of a MANIFEST in it";
-    db.refused(1, &["--in-place"], found);
-    db.write("CURRENT", "../MANIFEST-000040\n");
-    db.refused(1, &["--in-place"], found);
-    db.write("CURRENT", "000012.ldb\n");
-    db.refused(1, &["--in-place"], found);
-    db.write("CURRENT", vec![b'0'; 1 << 20]);
-    db.refused(1, &["--in-place"], found);
+    for (current, found) in [
+        (&b"MANIFEST-000040"[..], "no line feed at its end, as a text editor or a shell may write it"),
+        (b"../MANIFEST-000040\n", "\"../MANIFEST-000040\\x0a\""),
+        (b"000012.ldb\n", "\"000012.ldb\\x0a\""),
+        (&[b'0'; 1 << 20], "more than 64 bytes"),
+    ] {
+        db.write("CURRENT", current);
+        let expected = "expected MANIFEST-, a number and a line feed";
+        db.repaired_first(&["--in-place"], &format!("{{db}}/CURRENT: CURRENT has {found}; {expected}"));
+    }
     db.write("CURRENT", "MANIFEST-000039\n");
-    let repair = "`filterblock repair DB --to NEW` makes a new database of what is there";
-    let missing = format!("{{db}}/MANIFEST-000039: CURRENT names it, and it is missing; {repair}");
-    db.refused(2, &["--in-place"], &missing);
+    db.repaired_first(&["--in-place"], "{db}/MANIFEST-000039: is missing, and CURRENT names it");
 }
 
 /// The MANIFEST has a tag that RocksDB and other relatives write.
@@ -66,8 +64,9 @@ fn a_manifest_with_fields_that_are_not_leveldbs() {
         &["--in-place", "--drop", "--keep-undecodable"],
     ] {
         let run = db.run(options).expect(1);
-        assert!(run.err.starts_with(&db.fill("filterblock: {db}/MANIFEST-000040: ")), "{run:?}");
-        assert!(run.err.contains("100"), "{run:?}");
+        let refusal =
+            db.fill("filterblock: {db}: a RocksDB database; filterblock reads LevelDB; nothing was ");
+        assert!(run.err.starts_with(&refusal), "{run:?}");
         db.is_as(&before);
     }
 }
@@ -105,14 +104,14 @@ fn tables_that_are_missing_or_of_another_size() {
         &["--to", target.to_str().unwrap()],
     ];
     for options in all {
-        db.refused(1, options, &missing);
+        db.repaired_first(options, &missing);
     }
     db.write("000012.ldb", &bytes[..len - 1]);
     let size =
         |found| format!("{{db}}/000012.ldb: expected {len} bytes, as the MANIFEST has it, found {found}");
-    all.iter().for_each(|options| db.refused(1, options, &size(len - 1)));
+    all.iter().for_each(|options| db.repaired_first(options, &size(len - 1)));
     db.write("000012.ldb", [&bytes[..], b"x"].concat());
-    all.iter().for_each(|options| db.refused(1, options, &size(len + 1)));
+    all.iter().for_each(|options| db.repaired_first(options, &size(len + 1)));
 }
 
 #[test]
@@ -122,8 +121,7 @@ fn one_number_on_two_levels() {
     let old = db.manifest().tables().iter().find(|table| table.number == 12).unwrap().clone();
     let more = manifest::Edit::default().add(5, 12, bytes, &old.smallest, &old.largest);
     db.write("MANIFEST-000040", [db.read("MANIFEST-000040"), manifest::log(&[more.0]).0].concat());
-    db.refused(
-        1,
+    db.repaired_first(
         &["--in-place"],
         "{db}/MANIFEST-000040: table 12 is on two levels; only one table of a number was expected",
     );
@@ -192,7 +190,8 @@ fn damaged_data_is_refused_or_kept() {
             "{run:?}"
         );
         assert!(run.err.contains("; --keep-undecodable leaves such a table as it is"), "{run:?}");
-        let said = run.err.ends_with("; the database is as it was before\n");
+        assert!(run.err.contains("\nfilterblock: first: filterblock repair "), "{run:?}");
+        let said = run.err.contains("; the database is as it was before\n");
         assert_eq!(said, options[0] == "--in-place" && !options.contains(&"--dry-run"), "{run:?}");
         db.is_as(&before);
     }
@@ -289,7 +288,7 @@ fn a_database_that_is_read() {
 fn what_is_no_folder_is_refused() {
     let db = usual();
     let file = db.file("CURRENT");
-    let message = format!("filterblock: {}: is not a folder\n", file.display());
+    let message = format!("filterblock: {}: a file; give the folder of a database\n", file.display());
     for options in [&["--in-place"][..], &["--undo"], &["--discard"], &["--to", "/new"]] {
         let mut arguments = args!["rebuild", file].to_vec();
         arguments.extend(options.iter().map(Into::into));

@@ -106,18 +106,6 @@ fn a_log_that_was_written_to_is_not_undone() {
     db.done(&["--undo"]);
 }
 
-/// The MANIFEST names a log that does not exist yet. A program may write to this log first.
-#[test]
-fn a_log_of_the_first_live_number_is_not_undone() {
-    let db = usual();
-    fs::remove_file(db.file("000041.log")).unwrap();
-    db.done(&["--in-place"]);
-    db.write("000041.log", "");
-    db.undo_would_lose("000041.log was written");
-    fs::remove_file(db.file("000041.log")).unwrap();
-    db.done(&["--undo"]);
-}
-
 #[test]
 fn undo_needs_the_tables_before() {
     let db = rebuilt();

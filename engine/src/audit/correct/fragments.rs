@@ -14,7 +14,7 @@ use super::patched::Patch;
 use super::{WrongBit, may_end_otherwise, stored_crc, wrong_bits};
 
 pub(crate) const BLOCK_LEN: u64 = 32 << 10;
-const HEADER_LEN: usize = 7;
+pub(crate) const HEADER_LEN: usize = 7;
 /// The offset of the type in the header, just before the data. The checksum covers both.
 const TYPE: usize = 6;
 pub(crate) const FULL: u8 = 1;
@@ -74,14 +74,14 @@ pub(crate) struct Fragments<R> {
 
 /// The header of a fragment.
 #[derive(Clone, Copy)]
-struct Header {
+pub(crate) struct Header {
     crc: u32,
-    len: usize,
+    pub(crate) len: usize,
     kind: u8,
 }
 
 impl Header {
-    fn at(block: &[u8], at: usize) -> Option<Self> {
+    pub(crate) fn at(block: &[u8], at: usize) -> Option<Self> {
         let &[a, b, c, d, low, high, kind] = block.get(at..)?.first_chunk::<HEADER_LEN>()?;
         let len = usize::from(u16::from_le_bytes([low, high]));
         Some(Self { crc: u32::from_le_bytes([a, b, c, d]), len, kind })
@@ -153,10 +153,10 @@ impl<R: ReadAt> Fragments<R> {
         if header.is_of_known_type() && self.is_boundary(next) {
             return Some(self.take(header, false, None));
         }
-        let found = self.resynchronise(start);
+        let (found, is_searched) = self.resynchronise(start);
         self.at = found.unwrap_or(end);
         self.is_found = found.is_some();
-        if found.is_none() && self.is_last() && next > end && header.is_of_known_type() {
+        if found.is_none() && is_searched && self.is_last() && next > end && header.is_of_known_type() {
             return Some(Piece::Torn(offset));
         }
         Some(Piece::Lost(offset..self.offset_of(self.at)))
@@ -248,27 +248,28 @@ impl<R: ReadAt> Fragments<R> {
         self.tried.get() <= MAX_TRIED_IN_BLOCK
     }
 
-    /// The position of the next sound fragment with data after `start` in the block. `None`: there
-    /// is no such fragment, or no more bytes may be tried.
-    fn resynchronise(&self, start: usize) -> Option<usize> {
+    /// The position of the next sound fragment with data after `start` in the block, if one is found, and whether the
+    /// whole block was searched: false if no more bytes may be tried.
+    fn resynchronise(&self, start: usize) -> (Option<usize>, bool) {
         let mut tried = 0_usize;
         let end = self.block.len();
         for at in start.saturating_add(1)..end {
             // Once there is no room for a header, there is none further on either.
-            let header = Header::at(&self.block, at)?;
+            let Some(header) = Header::at(&self.block, at) else { break };
             // Databases write no fragments without data in the middle of a block.
             if !header.is_of_known_type() || header.len == 0 {
                 continue;
             }
-            if tried > MAX_TRIED || !self.may_try(header.len.min(end)) {
-                return None;
+            let Some(data) = checked(&self.block, at, header.len) else { continue };
+            if tried > MAX_TRIED || !self.may_try(data.len()) {
+                return (None, false);
             }
-            tried = tried.saturating_add(header.len.min(end));
-            if is_sound(&self.block, at) {
-                return Some(at);
+            tried = tried.saturating_add(data.len());
+            if stored_crc(data) == header.crc {
+                return (Some(at), true);
             }
         }
-        None
+        (None, true)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Inspects everything found at the given paths.
 
-use std::{collections::BTreeMap, io, path::PathBuf};
+use std::io::{self, Read};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions};
@@ -9,13 +10,16 @@ use filterblock::{Result, SharedPolicy};
 use super::bare_block::read;
 use super::table::{bare_block, look};
 use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
+use crate::audit::state;
 use crate::audit::stats::Reach;
+use crate::audit::verify::other;
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    self, Depth, ErrorKind, Fetched, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable,
+    self, About, Depth, ErrorKind, Fetched, Frame, Inspected, Other, Remark, Subject, Table, Totals,
+    Unreadable, Verdict, Verified, VerifyStatus,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, InputPath, Inputs, PathError, TableRecord};
+use crate::walk::{Folder, InputPath, Inputs, OtherFile, PathError, TableRecord};
 
 /// The number of tables beyond which the effort for each no longer decreases.
 const ENOUGH_TABLES: usize = 2500;
@@ -27,6 +31,8 @@ pub enum InspectLine {
     Folder(report::Folder),
     /// A table, or a bare filter block.
     Table(Box<Inspected>),
+    /// A log or a MANIFEST that the user named.
+    Other(Box<Other>),
     /// A path that could not be looked at.
     Unreadable(Unreadable),
     /// The sums over the tables of a folder, after those tables.
@@ -110,11 +116,14 @@ impl InspectSurvey {
 }
 
 impl Survey for InspectSurvey {
-    type Found = Box<Inspected>;
+    type Found = Looked;
 
-    const LOGS: LogUse = LogUse::Named;
     // Fewer than by default, because each result holds the table's filters.
     const WAITING: usize = 4;
+
+    fn logs(&self) -> LogUse {
+        LogUse::Named
+    }
 
     fn options(&self) -> &ReadOptions {
         &self.read
@@ -126,7 +135,33 @@ impl Survey for InspectSurvey {
         source: &R,
         depth: Option<Depth>,
         _: &dyn Observer,
-    ) -> Result<Self::Found> {
+    ) -> Result<Looked> {
+        self.look(target, source, depth).map(Looked::Table)
+    }
+
+    fn failed(&self, error: &filterblock::Error) -> Looked {
+        Looked::Table(Self::unreadable(error))
+    }
+
+    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
+        let mut counted = contents.take(u64::MAX);
+        let verdict = other(kind, target, &mut counted)?;
+        Some(Looked::Other(Box::new(verdict), u64::MAX - counted.limit()))
+    }
+
+    fn has_vanished(&self, found: &Looked) -> bool {
+        matches!(found, Looked::Table(found) if found.table.has_vanished())
+    }
+}
+
+impl InspectSurvey {
+    /// Looks at a table.
+    pub(crate) fn look<R: ReadAt>(
+        &self,
+        target: &InputFile,
+        source: &R,
+        depth: Option<Depth>,
+    ) -> Result<Box<Inspected>> {
         let of_all = ProbeBudget::for_each_of(target.tables);
         let (reach, effort) = match depth {
             None => (self.reach, of_all),
@@ -140,13 +175,16 @@ impl Survey for InspectSurvey {
         look(source, &self.read, effort, reach).map(Box::new)
     }
 
-    fn failed(&self, error: &filterblock::Error) -> Self::Found {
+    pub(crate) fn unreadable(error: &filterblock::Error) -> Box<Inspected> {
         Box::new(Table::unreadable(error.to_string(), ErrorKind::of(error)).into())
     }
+}
 
-    fn has_vanished(&self, found: &Self::Found) -> bool {
-        found.table.has_vanished()
-    }
+/// The facts about a table, or the verdict on a file that is no table.
+pub(crate) enum Looked {
+    Table(Box<Inspected>),
+    /// The verdict, and the number of bytes of the file.
+    Other(Box<Verdict>, u64),
 }
 
 /// The facts about a table, or the reason why it cannot be opened.
@@ -157,15 +195,17 @@ pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathErro
 /// The live tables of a folder that have no file.
 pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table> {
     place.folder.missing().map(|(path, live, record)| {
-        let mut table = Table::missing(missing_text(live));
+        let mut table = Table::missing(missing_text(&place.folder, live));
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table
     })
 }
 
-/// The message that there is no file for a table of the MANIFEST.
-pub(crate) fn missing_text(table: &LiveTable) -> String {
-    format!("is missing: the MANIFEST has a table of {} bytes on level {}", table.size, table.level)
+/// The message that there is no file for a table of the MANIFEST of `folder`.
+pub(crate) fn missing_text(folder: &Folder, table: &LiveTable) -> String {
+    let LiveTable { size, level, .. } = table;
+    let copy = folder.copy_text(table);
+    format!("is missing: the MANIFEST has a table of {size} bytes on level {level}{copy}")
 }
 
 /// The weights of a folder's tables in the mean of the tables' false-positive rates. `entries`: the entries of
@@ -193,7 +233,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         Self { outcome: InspectOutcome::default(), depth, totals: Totals::default(), sink }
     }
 
-    fn take(&mut self, event: Event<Box<Inspected>>) -> io::Result<()> {
+    fn take(&mut self, event: Event<Looked>) -> io::Result<()> {
         match event {
             Event::ListFailed { input, error } => {
                 self.outcome.list_failed = true;
@@ -213,7 +253,14 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 let opened = Fetched { depth: Some(self.depth), ..Fetched::default() };
                 let fetched = fetched.or_else(|| result.is_ok().then_some(opened));
                 let subject = target.subject(around.as_slice(), fetched.as_ref());
-                self.table(&subject, target.record(), target.listed, or_unreadable(result))
+                let found = match result {
+                    Ok(Looked::Table(found)) => Ok(found),
+                    Ok(Looked::Other(verdict, len)) => {
+                        return self.other(&subject, About::Log, *verdict, len);
+                    }
+                    Err(error) => Err(error),
+                };
+                self.table(&subject, target.record(), target.listed, or_unreadable(found))
             }
             Event::Lost(target) => self.unreadable(&target.subject(&[], None), &PathError::vanished()),
             Event::End(place) => {
@@ -229,12 +276,26 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 self.outcome.not_started = Some(reason);
                 Ok(())
             }
-            Event::Log { .. } => Ok(()),
+            Event::Other { kind, target, result: Ok(Looked::Other(verdict, len)) } => {
+                let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
+                self.other(&target.subject(&[], None), about, *verdict, len)
+            }
+            Event::Other { .. } => Ok(()),
         }
     }
 
-    fn begin(&mut self, place: &ListedFolder, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
-        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs);
+    fn begin(
+        &mut self,
+        place: &ListedFolder,
+        logs: Vec<PathBuf>,
+        mut remarks: Vec<Remark>,
+    ) -> io::Result<()> {
+        if let Some(huge) = state::huge_manifest(&place.folder) {
+            remarks.push(Remark::new(&place.path, huge.text(&place.path)));
+        }
+        let faults = state::faults(&place.folder);
+        self.outcome.damage |= !faults.is_empty();
+        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, faults);
         if let Some((_, error)) = place.folder.manifest_error() {
             self.fault(ErrorKind::of(error));
         }
@@ -270,6 +331,16 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         found.table.seen = None;
         found.table.marks = Marks::default();
         self.sink.line(InspectLine::Table(found))
+    }
+
+    fn other(&mut self, subject: &Subject<'_>, about: About, verdict: Verdict, len: u64) -> io::Result<()> {
+        match verdict.status() {
+            VerifyStatus::Findings => self.outcome.damage = true,
+            VerifyStatus::Unreadable => self.outcome.unreadable = true,
+            VerifyStatus::Sound | VerifyStatus::NotLive => {}
+        }
+        let verified = Verified::new(*subject, about, verdict);
+        self.sink.line(InspectLine::Other(Box::new(Other::new(subject, verified, len))))
     }
 
     fn unreadable(&mut self, subject: &Subject<'_>, error: &PathError) -> io::Result<()> {

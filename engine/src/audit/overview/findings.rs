@@ -71,7 +71,7 @@ impl OverviewFindings {
     /// Adds the faults found by a look at an unverified table.
     pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
-        for (what, text) in table.findings().filter(|_| !table.is_not_live()) {
+        for (what, text) in table.findings() {
             self.saw(table.name(), format!("{what}: {text}"));
         }
     }
@@ -104,9 +104,10 @@ impl OverviewFindings {
         self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
-    /// Returns true if nothing is wrong except, perhaps, logs, which `verify` does not read.
+    /// Returns true if nothing is wrong except, perhaps, logs.
     pub(crate) fn is_of_logs_alone(&self) -> bool {
-        self.total() == self.damaged_logs
+        let findings = self.codes.get(&Code::LogDamaged).copied().unwrap_or_default();
+        self.total() == self.damaged_logs.saturating_add(findings)
     }
 
     /// Returns true if a finding is damage, or a look at logs or unverified tables found a fault.

@@ -1,7 +1,9 @@
 //! The overview of a database: a look at each table, and its verification.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Error, Result};
 
@@ -9,11 +11,11 @@ use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
 use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};
 use crate::audit::rates::TableEntries;
-use crate::audit::verify::{VerifySurvey, verdicts_on_folder};
+use crate::audit::verify::{VerifySurvey, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Depth, ErrorKind, Finding, Inspected, Table, Verdict, name_of};
+use crate::report::{Depth, ErrorKind, Finding, Inspected, Note, Table, Verdict, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError};
+use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
 impl Engine {
     /// Finds the facts that a page shows about the one database, folder or table that `inputs` lead to. `verify`: every
@@ -22,19 +24,24 @@ impl Engine {
     /// # Errors
     ///
     /// The reason why there is nothing to show, or why the work cannot be started.
-    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
+    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, PathError> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey::of(self),
             verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
         };
-        let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
+        let mut fold = Fold {
+            overview: Overview::new(Kind::Table),
+            versions: Versions::default(),
+            begun: None,
+            failed: None,
+        };
         fold.overview.found.verified = verify;
         fold.overview.depth = self.depth;
         let result = self.run(inputs, &survey.into(), &mut |event| {
-            fold.take(event);
+            fold.take(event, self);
             Ok(())
         });
-        result.map_err(|error| error.to_string())?;
+        result?;
         fold.failed.map_or(Ok(fold.overview), Err)
     }
 }
@@ -44,14 +51,20 @@ struct OverviewSurvey {
     verify: Option<VerifySurvey>,
 }
 
-/// The facts about a table, and the verdict on it if it was verified.
-type Looked = (Box<Inspected>, Option<Verdict>);
+enum Looked {
+    /// The facts about a table, and the verdict on it if it was verified.
+    Table(Box<Inspected>, Option<Box<Verdict>>),
+    Log(Box<Verdict>),
+}
 
 impl Survey for OverviewSurvey {
     type Found = Looked;
 
-    const LOGS: LogUse = LogUse::Named;
     const IS_LONG: bool = true;
+
+    fn logs(&self) -> LogUse {
+        if self.verify.is_some() { LogUse::ReadAll } else { LogUse::Named }
+    }
 
     fn options(&self) -> &ReadOptions {
         self.inspect.options()
@@ -64,21 +77,28 @@ impl Survey for OverviewSurvey {
         depth: Option<Depth>,
         observer: &dyn Observer,
     ) -> Result<Looked> {
-        let mut found = self.inspect.table(target, source, depth, observer)?;
+        let mut found = self.inspect.look(target, source, depth)?;
         // The filters are dropped, because those of all tables together would need much memory.
         found.filters = None;
         let verify = self.verify.as_ref();
         let verdict = verify.map(|verify| verify.table(target, source, depth, observer)).transpose()?;
-        Ok((found, verdict))
+        Ok(Looked::Table(found, verdict.map(Box::new)))
+    }
+
+    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
+        let verdict = other(kind, target, contents).filter(|_| target.listed)?;
+        Some(Looked::Log(Box::new(verdict)))
     }
 
     fn failed(&self, error: &Error) -> Looked {
-        (self.inspect.failed(error), self.verify.as_ref().map(|verify| verify.failed(error)))
+        let verdict = self.verify.as_ref().map(|verify| verify.failed(error));
+        Looked::Table(InspectSurvey::unreadable(error), verdict.map(Box::new))
     }
 
-    fn has_vanished(&self, (found, verdict): &Looked) -> bool {
+    fn has_vanished(&self, looked: &Looked) -> bool {
+        let Looked::Table(found, verdict) = looked else { return false };
         let has_verifying = self.verify.as_ref().zip(verdict.as_ref());
-        self.inspect.has_vanished(found)
+        found.table.has_vanished()
             || has_verifying.is_some_and(|(verify, verdict)| verify.has_vanished(verdict))
     }
 }
@@ -86,25 +106,28 @@ impl Survey for OverviewSurvey {
 /// Makes an overview from the events of a run.
 struct Fold {
     overview: Overview,
+    versions: Versions,
     /// The folder as it was when it was first listed.
     begun: Option<ListedFolder>,
     /// The reason why there is nothing to show.
-    failed: Option<String>,
+    failed: Option<PathError>,
 }
 
 impl Fold {
-    fn take(&mut self, event: Event<Looked>) {
+    fn take(&mut self, event: Event<Looked>, engine: &Engine) {
         match event {
-            Event::ListFailed { error, .. } => self.failed = Some(error.to_string()),
+            Event::ListFailed { error, .. } => self.failed = Some(error),
             // A listed path is reported at the beginning of its folder.
             Event::Failed { target, .. } if target.listed => {}
-            Event::Failed { error, .. } => self.failed = Some(error.to_string()),
-            Event::NotStarted(reason) => self.failed = Some(reason),
+            Event::Failed { error, .. } => self.failed = Some(error),
+            Event::NotStarted(reason) => {
+                self.failed = Some(PathError::failed(ErrorKind::Unreadable, reason));
+            }
             Event::Begin { place, logs, unread, .. } => self.begin(place, &logs, unread),
-            Event::Log { .. } => {}
+            Event::Other { target, result, .. } => self.log(&target, result),
             Event::Table { target, result, .. } => self.table(&target, result),
             Event::Lost(target) => self.unreadable(&target.path, TABLE, PathError::vanished()),
-            Event::End(newest) => self.end(&newest),
+            Event::End(newest) => self.end(&newest, engine),
         }
     }
 
@@ -122,7 +145,9 @@ impl Fold {
         overview.is_bytewise = folder.is_bytewise();
         overview.has_records = folder.has_records();
         overview.has_undo = folder.has_undo();
-        let logs = folder.logs().filter(|(log, _)| logs.contains(&log.path));
+        // Logs that are read are added once it is known what they hold.
+        let named = filterblock::set_of(logs.iter().filter(|_| !overview.found.verified));
+        let logs = folder.logs().filter(|(log, _)| named.contains(&log.path));
         overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
         for verified in verdicts_on_folder(&place) {
             let counts = verified.counts();
@@ -137,12 +162,32 @@ impl Fold {
         self.begun = Some(place);
     }
 
+    fn log(&mut self, target: &InputFile, result: std::result::Result<Looked, PathError>) {
+        let mut verdict = match result {
+            Ok(Looked::Log(verdict)) => *verdict,
+            Ok(Looked::Table(..)) => return,
+            Err(error) if error.kind() == ErrorKind::Vanished => return,
+            Err(error) => Verdict::of_finding(Finding::unreadable("a log", error)),
+        };
+        self.versions.add(target, &mut verdict);
+        let folder = target.folder.as_ref();
+        let files = folder.map(|folder| folder.database().files());
+        let file = files.and_then(|files| files.of_kind(FileKind::Log).find(|log| *log.path == *target.path));
+        let is_obsolete = verdict.notes.contains(&Note::ObsoleteLog);
+        if !is_obsolete && (verdict.writes != Some(0) || !verdict.findings.is_empty()) {
+            let len = file.map(|file| file.len).unwrap_or_default();
+            self.overview.logs.push((name_of(&target.path).to_vec(), len));
+        }
+        self.overview.found.add(name_of(&target.path), verdict, true);
+    }
+
     fn table(&mut self, target: &InputFile, result: std::result::Result<Looked, PathError>) {
         if let Some((folder, error)) = &target.around {
             self.unreadable(folder, "a folder that can be listed", error.clone());
         }
         let (found, verdict) = match result {
-            Ok(looked) => looked,
+            Ok(Looked::Table(found, verdict)) => (found, verdict.map(|verdict| *verdict)),
+            Ok(Looked::Log(_)) => return,
             Err(error) => {
                 let finding = Finding::unreadable(TABLE, error.clone());
                 let verdict = self.overview.found.verified.then(|| Verdict::of_finding(finding));
@@ -154,6 +199,7 @@ impl Fold {
         match verdict {
             Some(mut verdict) => {
                 table.count(&mut verdict);
+                self.versions.add(target, &mut verdict);
                 self.overview.found.add(table.name(), verdict, true);
             }
             None => self.overview.found.see(&table),
@@ -163,8 +209,11 @@ impl Fold {
 
     /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the weights of
     /// the tables and the positions of the live tables in the range of keys.
-    fn end(&mut self, newest: &ListedFolder) {
-        let Self { overview, begun: Some(begun), .. } = self else { return };
+    fn end(&mut self, newest: &ListedFolder, engine: &Engine) {
+        let Self { overview, versions, begun: Some(begun), .. } = self else { return };
+        if let Some(finding) = versions.finding(&newest.folder, engine) {
+            overview.found.add(name_of(&newest.path), Verdict::of_finding(finding), true);
+        }
         let known = filterblock::set_of(overview.tables.iter().filter_map(|table| table.number));
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();

@@ -16,8 +16,8 @@ use crate::report::{
     Subject,
 };
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError, TableRecord};
-use crate::{audit::file_type::explain, words::counted_as};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, TableRecord};
+use crate::{audit::file_type::explain, audit::state::faults, words::counted_as};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,9 +101,12 @@ enum Asked {
 impl Survey for QuerySurvey {
     type Found = Asked;
 
-    const LOGS: LogUse = LogUse::Read;
     // Fewer than by default, because each result may hold large filters.
     const WAITING: usize = 2;
+
+    fn logs(&self) -> LogUse {
+        LogUse::Read
+    }
 
     fn options(&self) -> &ReadOptions {
         &self.engine.read
@@ -113,7 +116,7 @@ impl Survey for QuerySurvey {
         match target.record() {
             // The database does not use the table, which is reported at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
-            record if TableRecord::is_bytewise_or(record, self.engine.is_bytewise) => Fetch::Sample,
+            record if TableRecord::is_bytewise_or(record, self.engine.is_bytewise()) => Fetch::Sample,
             _ => Fetch::Tail,
         }
     }
@@ -125,12 +128,11 @@ impl Survey for QuerySurvey {
         depth: Option<Depth>,
         _: &dyn Observer,
     ) -> Result<Asked, Error> {
-        let Engine { read, is_bytewise, .. } = &self.engine;
         match candidates::table(
             source,
-            read,
+            &self.engine.read,
             &self.keys,
-            *is_bytewise,
+            self.engine.is_bytewise(),
             target.record(),
             depth.unwrap_or(Depth::All),
         ) {
@@ -147,8 +149,8 @@ impl Survey for QuerySurvey {
         Asked::Unopened((error.to_string(), ErrorKind::of(error)))
     }
 
-    fn log(&self, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
-        Some(Asked::Log(logs::read(contents, &self.keys)))
+    fn other(&self, kind: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
+        (kind == OtherFile::Log).then(|| Asked::Log(logs::read(contents, &self.keys)))
     }
 }
 
@@ -199,7 +201,7 @@ impl Query<'_> {
             }
             Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
             Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
-            Event::Log { target, result } => {
+            Event::Other { target, result, .. } => {
                 // A log has no data blocks, even if it cannot be read.
                 let lookups = self.lookups.take();
                 self.asked(target.subject(&[], None), result)?;
@@ -229,10 +231,11 @@ impl Query<'_> {
         passed_over: &[(PathBuf, PathError)],
     ) -> io::Result<()> {
         let folder = &place.folder;
-        self.outcome.is_unsound |= !passed_over.is_empty();
+        let faults = faults(folder);
+        self.outcome.is_unsound |= !passed_over.is_empty() || !faults.is_empty();
         let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
+        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs, faults);
         self.outcome.is_unsound |= folder_line.error.is_some();
         (self.sink)(QueryLine::Folder(folder_line))?;
         let keys = self.question.keys.given().len();
@@ -241,8 +244,8 @@ impl Query<'_> {
             tables_left_out: 0,
             is_counted: false,
         });
-        for (path, ..) in folder.missing() {
-            let message = "is missing: the MANIFEST has this table".to_owned();
+        for (path, live, _) in folder.missing() {
+            let message = format!("is missing: the MANIFEST has this table{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
             self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
         }

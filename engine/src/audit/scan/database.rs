@@ -1,23 +1,28 @@
 //! The entries of a database.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::{cmp::Ordering, path::Path};
+use std::path::{Path, PathBuf};
 
 use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
-use filterblock::table::{
-    BytewiseComparator, Comparator as _, ReadOptions, SharedComparator, known_comparator,
-};
-use filterblock::{Error, InternalKey, quote};
+use filterblock::table::{Comparator as _, ReadOptions, SharedComparator};
+use filterblock::{Error, InternalKey, escape_path, quote};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::index_order::misordered;
+use crate::audit::order::Order;
+use crate::audit::reading::is_not_whole;
 use crate::audit::table_size::contradicted;
-use crate::report::{ErrorKind, Fault, FileState, Row, Version};
+use crate::report::{ErrorKind, Fault, FileState, Note, Row, Version};
 use crate::walk::Folder;
 use crate::words::scan_command;
 
+/// The maximum number of incomplete tables that are named.
+const MAX_NAMED: usize = 4;
+
 pub(super) struct DatabaseRows<'d, O: Opener> {
+    database: &'d Database,
     scan: Scan<'d, O>,
     /// The faults of tables whose sizes contradict the MANIFEST, or whose index or first block is not in order, with
     /// the tables' numbers, as far as these faults are yet to be reported. They are reported first.
@@ -38,6 +43,8 @@ pub(super) struct Progress {
     pub(super) place: Option<ResumePoint>,
     /// The numbers of the tables whose faults of size or order have been reported.
     pub(super) contradicted: BTreeSet<u64>,
+    /// The incomplete tables that the database does not use.
+    pub(super) leftovers: BTreeSet<PathBuf>,
 }
 
 /// The place of an entry in the order of a database.
@@ -61,7 +68,7 @@ impl ResumePoint {
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
     /// `all`: shows all versions instead of the newest of each key. `shown`: the progress so far; what it covers is not
-    /// shown again.
+    /// shown again. `claimed`: the order if no MANIFEST names it.
     ///
     /// # Errors
     ///
@@ -73,8 +80,9 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         range: &'d KeyRange,
         all: bool,
         shown: Progress,
+        claimed: Option<Order>,
     ) -> Result<Self, Error> {
-        let order = order_of(database);
+        let order = order_of(database, claimed);
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
         let mut contradicted = contradicted(database, &mut opener);
@@ -95,7 +103,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         }
         let contradicted = contradicted.into_iter();
         let is_resumed = shown.place.is_some();
-        Ok(Self { scan, contradicted, order, range, all, shown, is_resumed, ended: false })
+        Ok(Self { database, scan, contradicted, order, range, all, shown, is_resumed, ended: false })
     }
 
     /// The progress, including that before this scan.
@@ -104,10 +112,11 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     }
 }
 
-/// The order of the keys according to the MANIFEST, if it is known and not bytewise.
-fn order_of(database: &Database) -> Option<SharedComparator> {
-    let order = known_comparator(database.comparator()?)?;
-    (order.name() != BytewiseComparator.name()).then_some(order)
+/// The order of the keys according to the MANIFEST or, if that names none, to the user (`claimed`), if it is known and
+/// not bytewise.
+fn order_of(database: &Database, claimed: Option<Order>) -> Option<SharedComparator> {
+    let order = database.comparator().map_or(claimed, Order::of)?;
+    (order != Order::Bytewise).then(|| order.comparator())
 }
 
 /// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
@@ -121,6 +130,13 @@ pub(super) fn unknown_order(folder: &Folder) -> Fault {
     Fault { found: Some(name), ..Fault::new(message, ErrorKind::Unsupported) }
 }
 
+/// Returns true if the error is that a table which the database does not use is incomplete.
+fn is_leftover(database: &Database, error: &Error) -> bool {
+    let name = error.path().and_then(|path| path.file_name()?.to_str()).filter(|_| is_not_whole(error));
+    let table = name.and_then(|name| database.table_named(name));
+    table.is_some_and(|table| matches!(table.status, TableStatus::Obsolete | TableStatus::Unlisted))
+}
+
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<Moved, Fault> {
         if let Some((number, fault)) = self.contradicted.next() {
@@ -128,8 +144,15 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             return Err(fault);
         }
         for _ in 0..PASSED {
-            if self.ended || !self.scan.next()? {
-                return Ok(Moved::ToEnd);
+            match self.scan.next() {
+                _ if self.ended => return Ok(Moved::ToEnd),
+                Ok(true) => {}
+                Ok(false) => return Ok(Moved::ToEnd),
+                Err(error) if is_leftover(self.database, &error) => {
+                    self.shown.leftovers.extend(error.path().map(Path::to_owned));
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
             }
             let Some(entry) = self.scan.entry() else { return Ok(Moved::ToEnd) };
             let key = entry.key.user_key;
@@ -152,6 +175,18 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             }
         }
         Ok(Moved::On)
+    }
+
+    fn note(&self) -> Option<String> {
+        let names = || self.shown.leftovers.iter().filter_map(|path| path.file_name());
+        let named = names().take(MAX_NAMED).map(|name| escape_path(Path::new(name)).to_string());
+        let mut named: Vec<_> = named.collect();
+        let more = names().count().saturating_sub(MAX_NAMED);
+        if more > 0 {
+            named.push(format!("{more} more"));
+        }
+        let are = if named.len() == 1 { "is" } else { "are" };
+        (!named.is_empty()).then(|| format!("{} {are} {}", named.join(", "), Note::Incomplete))
     }
 
     fn row(&self) -> Option<Row<'_>> {
@@ -201,7 +236,7 @@ mod tests {
         most: usize,
     ) -> (Vec<Shown>, Option<ResumePoint>) {
         let (options, before) = (ReadOptions::default(), Progress { place, ..Progress::default() });
-        let mut rows = DatabaseRows::new(database, FileOpener, &options, range, all, before).unwrap();
+        let mut rows = DatabaseRows::new(database, FileOpener, &options, range, all, before, None).unwrap();
         let mut shown = Vec::new();
         while shown.len() < most {
             match rows.advance().unwrap() {
@@ -262,7 +297,8 @@ mod tests {
             std::fs::write(&path, contents).unwrap();
             let options = ReadOptions::default();
             let before = Progress::default();
-            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, before).unwrap();
+            let mut rows =
+                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
             let first = rows.advance().err().filter(|fault| fault.message.starts_with("table-size: "));
             assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
         }
@@ -292,7 +328,8 @@ mod tests {
                 _ => {}
             }
             let database = Database::open(folder.path()).unwrap();
-            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, before).unwrap();
+            let mut rows =
+                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
             while rows.contradicted.len() > 0 {
                 let fault = rows.advance().unwrap_err();
                 assert!(fault.message.starts_with("table-size: "), "{fault:?}");

@@ -3,6 +3,7 @@
 pub(crate) mod carve;
 mod correction;
 mod database;
+mod hints;
 mod openers;
 pub(super) mod range;
 mod request;
@@ -11,6 +12,7 @@ mod run;
 mod steps;
 mod table;
 
+pub(crate) use openers::Stored;
 pub use range::KeyRange;
 pub use request::{ScanOutcome, ScanRequest};
 pub use steps::ScanSteps;

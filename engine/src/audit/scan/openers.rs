@@ -12,7 +12,7 @@ use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, Storage, open_log};
 
 /// Opens the files of a storage.
-pub(super) struct Stored<'a>(pub(super) &'a dyn Storage);
+pub(crate) struct Stored<'a>(pub(crate) &'a dyn Storage);
 
 impl Opener for Stored<'_> {
     type Table = Box<dyn ReadAt + Send>;

@@ -1,10 +1,12 @@
 //! The entries of everything that the given paths lead to.
 
-use std::io::{self, Read};
-use std::path::Path;
+mod files;
+
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use filterblock::database::{FileKind, Opener};
+use filterblock::database::Opener;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
@@ -16,10 +18,14 @@ use super::rows::{LogRows, Moved, Rows};
 use super::steps::{finish, pause};
 use super::table::{TableRows, has_internal_keys};
 use crate::audit::file_type::explain;
+use crate::audit::likely_order::likely_orders;
+use crate::audit::order::Order;
 use crate::audit::reading::{decode_limit, limit_walks};
+use crate::audit::state;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder};
+use crate::words::repair_command;
 
 /// The maximum number of times in a row that a database is read anew without an entry in between.
 const MAX_ROUNDS: u32 = 16;
@@ -28,8 +34,8 @@ const MAX_ROUNDS: u32 = 16;
 const MAX_ERRORS: u64 = 64;
 
 impl Engine {
-    /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With
-    /// [`bytewise`](Self::bytewise), databases without a sound MANIFEST are merged as well.
+    /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With an
+    /// [`order`](Self::order), databases without a sound MANIFEST are merged as well.
     ///
     /// # Errors
     ///
@@ -61,6 +67,10 @@ impl Engine {
             sink,
             left: request.limit.unwrap_or(u64::MAX),
             lacks_manifest: false,
+            is_database: false,
+            has_damage: false,
+            folder: None,
+            hinted: PathBuf::new(),
             remarks: Vec::new(),
             outcome: ScanOutcome::default(),
         };
@@ -84,6 +94,14 @@ struct Scan<'a, S> {
     left: u64,
     /// The file belongs to a database without a sound MANIFEST, and is shown by itself.
     lacks_manifest: bool,
+    /// The files that are shown are merged as a database.
+    is_database: bool,
+    /// Damage was found in the database that is being shown.
+    has_damage: bool,
+    /// The folder that is being shown. `None`: a file that was given by itself is shown.
+    folder: Option<Arc<Folder>>,
+    /// The file to whose faults no more hints are added.
+    hinted: PathBuf,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     outcome: ScanOutcome,
@@ -99,6 +117,7 @@ struct Shown {
 
 impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     async fn take(&mut self, found: Discovered) -> io::Result<()> {
+        (self.is_database, self.has_damage, self.folder) = (false, false, None);
         match found {
             Discovered::ListFailed { input, error } => {
                 self.outcome.list_failed = true;
@@ -118,20 +137,30 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
 
     async fn folder(&mut self, subject: Subject<'_>, folder: &Arc<Folder>) -> io::Result<()> {
         let folder = &self.corrected(Arc::clone(folder));
+        self.folder = Some(Arc::clone(folder));
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, error)?;
         }
         if self.request.carves() {
             return self.files(subject, folder).await;
         }
-        let is_ordered = folder.has_records() || self.engine.is_bytewise;
+        for fault in state::faults(folder) {
+            // A scan of all versions shows the tables that the MANIFEST does not list, too.
+            let message = if self.request.all { fault.text() } else { fault.in_scan() };
+            let said = Fault::new(message, ErrorKind::Damaged);
+            (self.outcome.is_damaged, self.has_damage) = (true, true);
+            self.sink.line(ScanLine::State(subject, &fault, &said))?;
+        }
+        let is_ordered = folder.has_records() || self.engine.order.is_some();
         if let Some((path, error)) = folder.manifest_error() {
             let how = match is_ordered {
-                true => "all tables and logs are scanned; `repair` makes a database of what can be saved",
-                false => {
-                    "tables and logs come one by one, with older versions of keys and keys that were deleted; \
-                     --comparator bytewise merges them, and `repair` makes a database of them"
-                }
+                true => "all tables and logs are scanned; `repair` makes a database of what can be saved"
+                    .to_owned(),
+                false => format!(
+                    "tables and logs come one by one, with older versions of keys and keys that were deleted; {}`repair` \
+                     makes a database of them",
+                    self.order_hint(folder)
+                ),
             };
             self.outcome.has_failed = true;
             let fault = Fault { message: format!("{error}; {how}"), ..error.into() };
@@ -168,22 +197,19 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         self.files(subject, folder).await
     }
 
-    fn correction(&self) -> Option<&Correction> {
-        self.correction.as_ref().filter(|_| self.request.corrects())
-    }
-
-    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can be
-    /// relied on then; otherwise the folder as it is.
-    fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
-        let correct = || {
-            let correction = self.correction()?;
-            let (path, error) = folder.manifest_error()?;
-            let (kind, _) = FileKind::parse(path.file_name()?.to_str()?)?;
-            let is_damaged = ErrorKind::of(error) == ErrorKind::Damaged && kind == FileKind::Manifest;
-            let contents = self.open_plain(path, true).ok().filter(|_| is_damaged)?;
-            correction.manifest(contents, path)
-        };
-        correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
+    /// The option that merges the tables and logs of a folder, in words; empty if no order is likely.
+    fn order_hint(&self, folder: &Folder) -> &'static str {
+        let tables = folder.tables().filter_map(|path| {
+            Table::open(self.open(path, true).ok()?, &self.options.clone().internal_keys(true)).ok()
+        });
+        match *likely_orders(folder.path(), tables) {
+            [Order::Bytewise] => "--comparator bytewise merges them, and ",
+            [Order::Idb] => "--comparator idb_cmp1 merges them, and ",
+            [_, ..] => {
+                "--comparator bytewise, or idb_cmp1 if they are of Chromium's IndexedDB, merges them, and "
+            }
+            [] => "",
+        }
     }
 
     /// Returns true if the tables of a folder have internal keys: as the request says, or else if there are
@@ -218,10 +244,19 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     ) -> io::Result<()> {
         let (mut folder, request) = (Arc::clone(folder), self.request);
         let (mut progress, mut shown, mut rounds) = (Progress::default(), Shown::default(), 0);
+        self.is_database = true;
         loop {
             let database = folder.database();
             let (range, all) = (&request.range, request.all);
-            let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, progress) {
+            let mut rows = match DatabaseRows::new(
+                database,
+                opener(),
+                &self.options,
+                range,
+                all,
+                progress,
+                self.engine.order,
+            ) {
                 Ok(rows) => rows,
                 // With these options, only an order of keys that is not known is an error.
                 Err(_) => {
@@ -275,41 +310,10 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             Err(error) => {
                 let text = error.without_path().to_string();
                 let explained = self.open(path, listed).ok().map(|file| explain(&file, &error, text.clone()));
-                let mut message = explained.and_then(Result::ok).unwrap_or(text);
-                let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
-                let may_be_table = kind.is_none_or(|(kind, _)| kind == FileKind::Table);
-                if ErrorKind::of(&error) == ErrorKind::Damaged && may_be_table {
-                    message.push_str("; `scan --carve` finds blocks without index and footer");
-                }
+                let message = explained.and_then(Result::ok).unwrap_or(text);
                 self.fault(subject, &Fault { message, ..error.into() })
             }
         }
-    }
-
-    fn open_plain(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
-        Ok(match self.storage {
-            None => Box::new(self.engine.files.share(path, open_file(path, listed)?)?),
-            Some(storage) => storage.open(path)?,
-        })
-    }
-
-    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
-        let file = self.open_plain(path, listed)?;
-        match self.correction() {
-            Some(correction) => Ok(Box::new(correction.table(file, path)?)),
-            None => Ok(file),
-        }
-    }
-
-    fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + Send + 'a>, PathError> {
-        let log: Box<dyn Read + Send + 'a> = match self.storage {
-            None => Box::new(open_file(path, listed)?),
-            Some(storage) => Box::new(open_log(storage, path)?),
-        };
-        Ok(match self.correction() {
-            Some(correction) => Box::new(correction.log(log, path)),
-            None => log,
-        })
     }
 
     /// Shows all entries up to the limit.
@@ -370,6 +374,10 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         let Shown { entries, errors, remarks: found } = shown;
         let mut remarks = std::mem::take(&mut self.remarks);
         remarks.extend(found);
+        if self.is_database && std::mem::take(&mut self.has_damage) {
+            let text = format!("to save what can be saved: {}", repair_command(subject.path));
+            remarks.push(Remark::new(subject.path, text));
+        }
         let corrected = self.correction().into_iter().flat_map(|correction| correction.tell(subject.path));
         remarks.extend(corrected.map(|(path, text)| Remark::new(&path, text)));
         if errors > MAX_ERRORS {
@@ -395,6 +403,13 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
 
     fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
         self.outcome.count(fault);
-        self.sink.line(ScanLine::Fault(subject, fault))
+        self.has_damage |= matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Missing);
+        match self.hint(subject.path, fault) {
+            hint if hint.is_empty() => self.sink.line(ScanLine::Fault(subject, fault)),
+            hint => {
+                let fault = Fault { message: format!("{}{hint}", fault.message), ..fault.clone() };
+                self.sink.line(ScanLine::Fault(subject, &fault))
+            }
+        }
     }
 }

@@ -93,7 +93,9 @@ mod tests {
             ScanLine::Entry(_, Row { path, offset, state, key, version, value, .. }) => {
                 format!("{} {offset} {state:?} {key:?} {version:?} {value:?}", path.display())
             }
-            ScanLine::Fault(subject, fault) => format!("{} {fault:?}", subject.path.display()),
+            ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
+                format!("{} {fault:?}", subject.path.display())
+            }
             ScanLine::End(subject, entries) => format!("{} {entries}", subject.path.display()),
         };
         (matches!(line, ScanLine::Entry(..)), text)

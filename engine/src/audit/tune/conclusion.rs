@@ -88,6 +88,7 @@ impl TuneResults<'_> {
             faults: self.named_faults(),
             found: self.found(),
             notes: Vec::new(),
+            is_damaged: false,
         };
         let has_mixed_ranges = self.base_lgs().len() > 1;
         let has_tree = self.input.manifest.is_some();
@@ -331,7 +332,7 @@ mod tests {
         );
         // A table that cannot be read is none of the first thousand.
         let mut some: Survey = survey(1003).collect();
-        some[7] = Err(TuneFailure { text: String::new(), kind: None });
+        some[7] = Err(TuneFailure::default());
         assert_eq!(memory_of(&some).heap_tables, 2);
         assert_eq!(memory_of(&some).heap_bytes, 1001 + 1002);
     }

@@ -135,7 +135,7 @@ impl Entries {
 
 /// The failure of a table that exceeds a limit.
 pub(super) fn over_limit(text: &str) -> TuneFailure {
-    TuneFailure { text: text.to_owned(), kind: Some(ErrorKind::Unsupported) }
+    TuneFailure::new(text, ErrorKind::Unsupported)
 }
 
 /// Adds the hash of `key` with each of the policies, each of which has to have hashes for all keys or for none. Returns

@@ -51,7 +51,7 @@ impl Input<'_> {
     pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt + Send>>, TuneFailure> {
         let table = self.tables.get(table);
         if let Some(text) = table.and_then(|table| table.missing.clone()) {
-            return Err(TuneFailure { text, kind: Some(ErrorKind::Missing) });
+            return Err(TuneFailure::new(text, ErrorKind::Missing));
         }
         // There is a path for each table that is asked for.
         let path = table.map_or(Path::new(""), |table| &*table.path);
@@ -59,7 +59,7 @@ impl Input<'_> {
         let recorded = table.map_or(0, |table| table.size);
         if let Some((expected, found)) = file.len().ok().and_then(|len| size_conflict(recorded, len)) {
             let text = format!("expected {expected}, found {found}");
-            return Err(TuneFailure { text, kind: Some(ErrorKind::Damaged) });
+            return Err(TuneFailure::new(text, ErrorKind::Damaged));
         }
         Ok(Table::open(file, self.read)?)
     }

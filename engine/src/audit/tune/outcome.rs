@@ -175,9 +175,9 @@ impl TuneModel {
         }
         let size = size.plus(0.0);
         let told = self.has_tree.then(|| self.reads(&reads));
-        let kind = told.and_then(|told| match told.lookups {
-            Some(_) => Some(Question::Own),
-            None => Some(told.worst.map_or(Question::Random, Question::Near)),
+        let kind = told.map(|told| match told.lookups {
+            Some(_) => Question::Own,
+            None => told.worst.map_or(Question::Random, Question::Near),
         });
         for (level, reads) in levels.iter_mut().zip(&by_level) {
             level.reads = kind.map(|kind| kind.of(reads).plus(0.0));

@@ -3,33 +3,30 @@
 use std::{io, path::Path, sync::Arc};
 
 use filterblock::Error;
-use filterblock::database::Manifest;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::input::{Input, Request, TableInfo};
 use super::routes::Routes;
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
-use crate::report::{Action, COPIES_ONLY, ErrorKind, TuneFailure, TuneFault, Tuned, Tuning};
+use crate::report::{Action, ErrorKind, StateFault, TuneFailure, Tuned, Tuning};
 use crate::run::{Threads, Watch};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
-use crate::words::{DECIDE, RESTORE, TORN, UNDECODABLE};
+use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
+use crate::words::{DECIDE, RESTORE, UNDECODABLE, repair_command};
 use crate::{
-    audit::file_type::explain, audit::inspect::missing_text, audit::key_encoding::KeyEncoding,
-    audit::order::Order, audit::stats::encoding_of,
+    audit::current_manifest::missing_manifest, audit::file_type::explain, audit::goleveldb::is_goleveldb,
+    audit::inspect::missing_text, audit::key_encoding::KeyEncoding, audit::order::Order, audit::state,
+    audit::stats::encoding_of,
 };
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
 
-/// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's LOG file begins with a date.
-const GOLEVELDB_LOG: &[u8] = b"=============== ";
-
 type Result<T> = std::result::Result<T, TuneFailure>;
 
 impl From<PathError> for TuneFailure {
     fn from(error: PathError) -> Self {
-        Self { text: error.to_string(), kind: Some(error.kind()) }
+        Self { other_format: error.other_format().cloned(), ..Self::new(error.to_string(), error.kind()) }
     }
 }
 
@@ -40,7 +37,8 @@ pub struct TuneOutcome {
     pub list_failed: bool,
     /// Some path could not be tuned.
     pub has_failures: bool,
-    /// Some table could not be read, and is left out of all numbers, or filters deny stored keys.
+    /// A database is damaged, some table could not be read, and is left out of all numbers, or filters deny stored
+    /// keys.
     pub has_faults: bool,
     /// The reason why no threads could be started. `None`: threads were started.
     pub not_started: Option<String>,
@@ -67,8 +65,11 @@ impl Engine {
         for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
             outcome.list_failed |= matches!(found, Discovered::ListFailed { .. });
             let tuned = pool.install(|| tuned(found, storage.as_ref(), request, &self.read, &*self.watch));
-            outcome.has_failures |= tuned.result.is_err();
-            outcome.has_faults |= tuned.result.as_ref().is_ok_and(|tuning| !tuning.faults.is_empty());
+            match &tuned.result {
+                Ok(tuning) => outcome.has_faults |= tuning.is_damaged || !tuning.faults.is_empty(),
+                Err(failure) if failure.first.is_some() => outcome.has_faults = true,
+                Err(_) => outcome.has_failures = true,
+            }
             sink.line(tuned)?;
             if self.watch.is_interrupted() {
                 break;
@@ -90,7 +91,7 @@ impl Engine {
             Ok(())
         });
         let text = outcome.ok().and_then(|outcome| outcome.not_started).unwrap_or_default();
-        result.unwrap_or(Err(TuneFailure { text, kind: None }))
+        result.unwrap_or(Err(TuneFailure::new(text, None)))
     }
 }
 
@@ -135,15 +136,33 @@ fn folder(folder: &Arc<Folder>, request: &Request, read: &ReadOptions, watch: &d
     }
 }
 
-fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
+/// The failure for the reason why the MANIFEST cannot be relied on.
+fn failure_of(folder: &Folder, error: &Error) -> TuneFailure {
+    let text = missing_manifest(error).unwrap_or_else(|| error.to_string());
+    let failure = TuneFailure::new(text, Some(ErrorKind::of(error)));
+    let is_damage = matches!(failure.kind, Some(ErrorKind::Damaged | ErrorKind::Missing));
+    TuneFailure { first: is_damage.then(|| repair_command(folder.path())), ..failure }
+}
+
+fn folder_once(
+    folder: &Arc<Folder>,
+    request: &Request,
+    read: &ReadOptions,
+    watch: &dyn Watch,
+) -> Result<Tuning> {
     let database = folder.database();
     if !folder.is_database() {
         let text = "expected a database, found tables without a MANIFEST: give them one by one".to_owned();
-        return Err(TuneFailure { text, kind: Some(ErrorKind::Missing) });
+        return Err(TuneFailure::new(text, ErrorKind::Missing));
     }
-    let manifest = database
-        .manifest()
-        .map_err(|error| TuneFailure { text: error.to_string(), kind: Some(ErrorKind::of(error)) })?;
+    let manifest = database.manifest().map_err(|error| failure_of(folder, error))?;
+    let faults = state::faults(folder);
+    let mut titles = faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; ");
+    if let Some(warning) = faults.iter().find_map(StateFault::warning) {
+        titles += &format!(". Filters come later. {warning}");
+        let first = Some(repair_command(folder.path()));
+        return Err(TuneFailure { first, ..TuneFailure::new(titles, ErrorKind::Damaged) });
+    }
     let path = |number| match database.files().table(number) {
         Ok(Some(file)) => file.path.clone(),
         _ => database.table_path(number),
@@ -153,7 +172,7 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
         path: path(table.number),
         level: Some(table.level),
         size: table.size,
-        missing: missing.contains(&table.number).then(|| missing_text(table)),
+        missing: missing.contains(&table.number).then(|| missing_text(folder, table)),
     });
     let order = manifest.comparator().and_then(Order::of);
     let input = Input {
@@ -167,9 +186,17 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
         is_goleveldb: is_goleveldb(folder),
     };
     let mut tuning = tune(&input, request, watch);
+    if !faults.is_empty() {
+        tuning.is_damaged = true;
+        tuning.notes.push(format!("{titles}; to save what is left: {}", repair_command(folder.path())));
+    }
     if tuning.advice.action == Action::Rebuild {
-        for why in refusals(folder, manifest, &tuning.faults) {
+        for why in refusals(folder, &tuning) {
             tuning.advice.text += &format!(". {why}");
+            // A command that is refused is none to run.
+            if why == RESTORE {
+                tuning.advice.arguments = None;
+            }
         }
     }
     if !folder.logs_with_data(|_, _| {}).is_empty() {
@@ -179,33 +206,23 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
 }
 
 /// Remarks on the reasons for which `rebuild` refuses the database, each with what the user can do about it.
-fn refusals(folder: &Folder, manifest: &Manifest, faults: &[TuneFault]) -> Vec<&'static str> {
+fn refusals(folder: &Folder, tuning: &Tuning) -> Vec<&'static str> {
     let mut refusals = Vec::new();
     // The page in the browser has findings instead, and shows this advice only if there are none.
     if cfg!(not(target_family = "wasm")) {
-        let is_left_out = |kind| faults.iter().any(|fault| fault.denied == 0 && fault.kind == Some(kind));
-        if is_left_out(ErrorKind::Missing) || is_left_out(ErrorKind::Damaged) {
+        let faults = || tuning.faults.iter().filter(|fault| fault.denied == 0);
+        let is_left_out = |kind| faults().any(|fault| fault.kind == Some(kind));
+        if tuning.is_damaged || is_left_out(ErrorKind::Missing) || is_left_out(ErrorKind::Damaged) {
             refusals.push(RESTORE);
         }
         if is_left_out(ErrorKind::Unsupported) {
             refusals.push(UNDECODABLE);
         }
     }
-    if !COPIES_ONLY && manifest.incomplete_tail().is_some() {
-        refusals.push(TORN);
-    }
     if folder.has_undo() {
         refusals.push(DECIDE);
     }
     refusals
-}
-
-/// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
-/// that file, the database is considered LevelDB's.
-fn is_goleveldb(folder: &Folder) -> bool {
-    let log = open_listed(folder.storage(), &folder.path().join("LOG"));
-    let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
-    start.is_some_and(|start| start == GOLEVELDB_LOG)
 }
 
 /// A note on the writes that are only in the log.
@@ -234,6 +251,14 @@ fn table(
 ) -> Result<Tuning> {
     let source: Box<dyn ReadAt> = open_named(storage, path)?;
     let source: &dyn ReadAt = &source;
+    if let Some(kind) = OtherFile::of(path, source) {
+        let text = match kind {
+            OtherFile::Log => "a log has no filters; give a database or a table",
+            OtherFile::Manifest => "a MANIFEST has no filters; give a database or a table",
+            _ => kind.refusal(),
+        };
+        return Err(TuneFailure::new(text, ErrorKind::Unsupported));
+    }
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
         let explained = explain(source, &error, failure.text.clone());

@@ -99,7 +99,7 @@ mod tests {
         let large = input(&[(2, 4000)], 2 << 20, &read);
         assert_eq!(choose(&large, true, &BTreeMap::new()).len(), 4000);
         let small = input(&[(0, 2), (2, 30)], 2 << 20, &read);
-        let faults = BTreeMap::from([(5, TuneFailure { text: String::new(), kind: None })]);
+        let faults = BTreeMap::from([(5, TuneFailure::default())]);
         let chosen = choose(&small, false, &faults);
         assert_eq!(chosen.len(), 31);
         assert!(!chosen.contains(&5));

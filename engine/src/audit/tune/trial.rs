@@ -151,7 +151,7 @@ fn check_decoded(left: u64) -> std::result::Result<(), TuneFailure> {
 fn out_of_order(offset: u64, end: u64) -> TuneFailure {
     let text =
         format!("expected data blocks one behind the other, found one at offset {offset} before {end}");
-    TuneFailure { text, kind: Some(ErrorKind::Damaged) }
+    TuneFailure::new(text, ErrorKind::Damaged)
 }
 
 /// Makes up random keys, and keys near stored ones, to ask the filters of these entries for.

@@ -7,6 +7,7 @@ use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, quote};
 
 use super::order::{ExpectedOrder, OrderCheck};
+use super::stretches::TableStretches;
 use super::walk::{Walk, Walked};
 use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
 use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
@@ -110,7 +111,7 @@ fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>,
     // The table is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
         verdict.is_not_live = true;
-        verdict.notes.push(Note::NotWhole(Box::new(finding)));
+        verdict.notes.push(Note::Incomplete);
     } else {
         let live = record.and_then(|record| record.live);
         verdict.findings.push(finding.with_lost(live.and_then(LostKeys::of_table)));
@@ -148,8 +149,11 @@ impl<R: ReadAt> OpenTable<'_, R> {
         walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
         walk.is_internal = encodings == [KeyEncoding::Internal];
         walk.seen = (!blocks.are_distinct()).then(Offsets::default);
+        let is_live = self.record.is_some_and(|record| record.live.is_some());
+        walk.stretches = is_live.then(|| TableStretches::new(table.file_size()));
         walk.all(progress)?;
         let mut walked = walk.end();
+        verdict.stretches = walked.stretches.take().map(TableStretches::into_list).unwrap_or_default();
         count_keys(std::mem::take(&mut walked.counter), &encodings, walked.complete, verdict);
 
         // Filters that are not asked, for whatever reason, have no rate.
@@ -181,11 +185,14 @@ impl<R: ReadAt> OpenTable<'_, R> {
     fn expected_order(&self) -> ExpectedOrder {
         let comparator = self.record.and_then(|record| record.comparator);
         match comparator {
-            _ if TableRecord::is_bytewise_or(self.record.copied(), self.engine.is_bytewise) => {
+            _ if TableRecord::is_bytewise_or(self.record.copied(), self.engine.is_bytewise()) => {
                 ExpectedOrder::Bytewise
             }
             Some(name) => ExpectedOrder::Custom(name.to_vec()),
-            None => ExpectedOrder::Presumed,
+            None => match self.engine.order {
+                Some(order) => ExpectedOrder::Custom(order.name().into()),
+                None => ExpectedOrder::Presumed,
+            },
         }
     }
 
@@ -286,6 +293,7 @@ mod tests {
     use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
     use super::*;
+    use crate::audit::order::Order;
 
     /// A table, and all that happens while it is verified.
     struct Watched {
@@ -326,7 +334,7 @@ mod tests {
         let entries = 0..20_000_u32;
         entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
-        let engine = Engine::new().bytewise(true);
+        let engine = Engine::new().order(Some(Order::Bytewise));
         let verdict = table(&watched, None, true, &engine, false, &watched).unwrap();
         assert_eq!((verdict.entries, verdict.findings.is_empty()), (20_000, true));
 

@@ -4,14 +4,20 @@ mod batch;
 mod budget;
 mod check;
 mod denials;
+mod doubt;
 mod extents;
 mod fpr_sampler;
+mod log;
 mod order;
 pub(crate) mod run;
+mod stretches;
+mod versions;
 mod walk;
 
 pub(crate) use check::table;
 pub(crate) use denials::DenialCount;
+pub(crate) use log::log;
 pub use run::VerifyOutcome;
-
-pub(crate) use run::{VerifySurvey, verdicts_on_folder};
+pub(crate) use run::{VerifySurvey, other, verdicts_on_folder};
+pub(crate) use stretches::Stretch;
+pub(crate) use versions::Versions;

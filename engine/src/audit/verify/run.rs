@@ -1,19 +1,25 @@
 //! The verification of everything that the given paths lead to.
 
-use std::{io, path::Path};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 
-use super::check::table;
-use crate::audit::manifest::{current, open};
+use super::{Versions, check::table, log};
+use crate::audit::current_manifest::{current, missing_manifest, open};
+use crate::audit::order::Order;
 use crate::audit::passed_over::PassedOver;
-use crate::audit::{correct, lost_keys::LostKeys};
+use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
-use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
-use crate::run::{Event, InputFile, ListedFolder, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError, open_listed};
+use crate::report::{
+    About, Code, Depth, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified,
+    Weight,
+};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
 
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
@@ -24,7 +30,16 @@ pub struct VerifyOutcome {
     pub list_failed: bool,
     /// The reason why no threads could be started. `None`: threads were started, or were not needed.
     pub not_started: Option<String>,
+    /// The first folders that have damage, of more than filters.
+    pub damaged: Vec<PathBuf>,
+    /// The number of further folders that have damage.
+    pub more_damaged: u64,
+    /// The last folder that has damage.
+    last_damaged: PathBuf,
 }
+
+/// The greatest number of damaged folders that are named.
+const MAX_DAMAGED: usize = 5;
 
 impl Engine {
     /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and asks the filters for
@@ -39,10 +54,11 @@ impl Engine {
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::All);
         let mut outcome = VerifyOutcome::default();
+        let mut versions = Versions::default();
         engine.run(
             inputs,
             &VerifySurvey { engine: self.clone(), notes_keys: false }.into(),
-            &mut |event| outcome.take(event, &mut |verified| sink.line(verified)),
+            &mut |event| outcome.take(event, self, &mut versions, &mut |verified| sink.line(verified)),
         )?;
         Ok(outcome)
     }
@@ -60,6 +76,10 @@ impl Survey for VerifySurvey {
 
     const IS_LONG: bool = true;
 
+    fn logs(&self) -> LogUse {
+        LogUse::ReadAll
+    }
+
     fn options(&self) -> &ReadOptions {
         &self.engine.read
     }
@@ -74,6 +94,10 @@ impl Survey for VerifySurvey {
         table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, observer)
     }
 
+    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Verdict> {
+        other(kind, target, contents)
+    }
+
     fn failed(&self, error: &Error) -> Verdict {
         Verdict::of_finding(Finding::of(error))
     }
@@ -83,10 +107,43 @@ impl Survey for VerifySurvey {
     }
 }
 
+/// Verifies a file that is no table; `None` if it is neither a log nor a MANIFEST.
+pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) -> Option<Verdict> {
+    let folder = file.folder.as_deref();
+    match kind {
+        OtherFile::Log => {
+            let listed = folder.filter(|_| file.listed);
+            let order = listed.and_then(Folder::comparator).and_then(Order::of);
+            let mut verdict = log(contents, order);
+            if listed.is_some_and(|folder| !folder.is_log_live(&file.path)) {
+                verdict.notes.push(Note::ObsoleteLog);
+                let damage = std::mem::take(&mut verdict.findings);
+                let damage = damage.first().map(|first| Note::DamagedObsoleteLog(Box::new(first.clone())));
+                verdict.notes.extend(damage);
+                verdict.stretches.clear();
+            }
+            Some(verdict)
+        }
+        OtherFile::Manifest => {
+            let is_missing = |folder: &Arc<Folder>| {
+                state::faults(folder).iter().any(|fault| matches!(fault, StateFault::Unlisted(_)))
+            };
+            Some(super::log::manifest(contents, file.folder.as_ref().is_some_and(is_missing)))
+        }
+        _ => None,
+    }
+}
+
 type Show<'a> = dyn FnMut(Verified) -> io::Result<()> + 'a;
 
 impl VerifyOutcome {
-    fn take(&mut self, event: Event<Verdict>, show: &mut Show<'_>) -> io::Result<()> {
+    fn take(
+        &mut self,
+        event: Event<Verdict>,
+        engine: &Engine,
+        versions: &mut Versions,
+        show: &mut Show<'_>,
+    ) -> io::Result<()> {
         const TABLE: &str = "a table that can be read";
         let unreadable = |wanted, error| Verdict::of_finding(Finding::unreadable(wanted, error));
         match event {
@@ -106,16 +163,36 @@ impl VerifyOutcome {
                 self.verdict(target.subject(&[], None), About::Unreadable, verdict, show)
             }
             Event::Begin { place, .. } => {
-                verdicts_on_folder(&place).into_iter().try_for_each(|verified| self.verified(verified, show))
+                *versions = Versions::default();
+                let verdicts = verdicts_on_folder(&place);
+                verdicts.iter().for_each(|verified| self.see(&place.folder, &verified.verdict));
+                verdicts.into_iter().try_for_each(|verified| self.verified(verified, show))
             }
-            Event::Log { .. } | Event::End(_) => Ok(()),
+            // The writes of a log that is gone are in a table by now.
+            Event::Other { result: Err(error), .. } if error.kind() == ErrorKind::Vanished => Ok(()),
+            Event::Other { kind, target, result } => {
+                let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
+                let mut verdict = result.unwrap_or_else(|error| unreadable("a log", error));
+                versions.add(&target, &mut verdict);
+                self.verdict(target.subject(&[], None), about, verdict, show)
+            }
+            Event::End(place) => match versions.finding(&place.folder, engine) {
+                None => Ok(()),
+                Some(finding) => {
+                    let verdict = Verdict::of_finding(finding);
+                    self.see(&place.folder, &verdict);
+                    self.verdict(place.subject(&[]), About::Folder, verdict, show)
+                }
+            },
             Event::Table { target, fetched, result } => {
                 if let Some((folder, error)) = &target.around {
                     let verdict = unreadable("a folder that can be listed", error.clone());
                     let subject = Subject { path: folder, ..Subject::of(&target.input) };
                     self.verdict(subject, About::Unreadable, verdict, show)?;
                 }
-                let verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
+                let mut verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
+                versions.add(&target, &mut verdict);
+                target.folder.iter().for_each(|folder| self.see(folder, &verdict));
                 self.verdict(target.subject(&[], fetched.as_ref()), About::Table, verdict, show)
             }
             Event::Lost(target) => {
@@ -126,6 +203,19 @@ impl VerifyOutcome {
                 self.not_started = Some(reason);
                 Ok(())
             }
+        }
+    }
+
+    /// Notes the folder of a verdict if that tells of damage.
+    fn see(&mut self, folder: &Folder, verdict: &Verdict) {
+        let is_damage = verdict.findings.counts().any(|(code, _)| code.weight() == Weight::Damage);
+        if !is_damage || self.last_damaged == folder.path() {
+            return;
+        }
+        self.last_damaged = folder.path().to_owned();
+        match self.damaged.len() < MAX_DAMAGED {
+            true => self.damaged.push(folder.path().to_owned()),
+            false => self.more_damaged += 1,
         }
     }
 
@@ -163,7 +253,8 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     let (path, verdict) = manifest(folder);
     let missing = folder.missing().map(|(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
-        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
+        let found = format!("no such file{}", folder.copy_text(table));
+        let finding = Finding::new(Code::TableMissing, None, expected, found);
         of(&path, About::Table, Verdict::of_finding(finding.with_lost(LostKeys::of_table(table))))
     });
     skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
@@ -179,23 +270,32 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
 }
 
 /// Returns the path that the verdict on a whole folder is about, and the verdict. The verdict names the fault of the
-/// MANIFEST, if there is one.
-fn manifest(folder: &Folder) -> (&Path, Verdict) {
+/// MANIFEST or, if there is none, those of the database as a whole.
+fn manifest(folder: &Arc<Folder>) -> (&Path, Verdict) {
+    let mut verdict = Verdict::default();
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
-        let is_missing =
-            matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-        let code = if is_missing { Code::Manifest } else { finding.code };
-        return (path, Verdict::of_finding(Finding { code, ..finding }));
+        let finding = match folder.database().manifest().err().and_then(missing_manifest) {
+            Some(text) => {
+                let plain = Some(format!("{text}: LevelDB does not open the database"));
+                Finding { code: Code::Manifest, plain, ..finding }
+            }
+            None => finding,
+        };
+        verdict.findings.push(finding);
+        return (path, verdict);
     }
-    let finding = folder.incomplete_tail().map(|offset| {
-        let expected = "a MANIFEST that ends behind a record";
-        let found = "an end within a record, which LevelDB passes over";
-        Finding::new(Code::Manifest, offset, expected, found)
-    });
-    let finding = finding.or_else(|| passed_over(folder).map(PassedOver::finding));
-    (folder.path(), finding.map(Verdict::of_finding).unwrap_or_default())
+    let faults = state::faults(folder);
+    faults.iter().for_each(|fault| verdict.findings.push(fault.finding()));
+    // Tables that the MANIFEST misses show what was at its end.
+    if !faults.iter().any(|fault| matches!(fault, StateFault::Unlisted(_))) {
+        verdict.take_end(folder.incomplete_tail(), passed_over(folder));
+    }
+    if let Some(huge) = state::huge_manifest(folder) {
+        verdict.notes.push(Note::HugeManifest(huge.text(folder.path())));
+    }
+    (folder.path(), verdict)
 }
 
 /// Finds a part of the MANIFEST that LevelDB passes over, or a number that it takes as it is. `None`: there is neither,

@@ -5,6 +5,7 @@ use filterblock::{Error, LegacyHash, Result, SharedPolicy, Structure, quote};
 
 use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
+use super::stretches::TableStretches;
 use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler, order::OrderCheck};
 use crate::{
     audit::correct::{corrected, key_orders::Between, key_orders::KeyOrders, stored},
@@ -30,6 +31,8 @@ pub(super) struct Walk<'a, 'v, R> {
     pub(super) is_internal: bool,
     /// The data blocks visited so far, if the index may name one twice.
     pub(super) seen: Option<Offsets>,
+    /// The sequence numbers of the entries, if they are wanted.
+    pub(super) stretches: Option<TableStretches>,
     first_key: Option<Vec<u8>>,
     pub(super) counter: KeyCounter,
     extents: BlockExtents,
@@ -58,6 +61,7 @@ pub(super) struct Walked {
     pub(super) last_key: Option<Vec<u8>>,
     pub(super) counter: KeyCounter,
     pub(super) extents: BlockExtents,
+    pub(super) stretches: Option<TableStretches>,
     /// All entries of all blocks have been seen.
     pub(super) complete: bool,
 }
@@ -98,6 +102,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             encoding: KeyEncoding::Whole,
             is_internal: false,
             seen: None,
+            stretches: None,
             first_key: None,
             counter: KeyCounter::of_all(false),
             extents: BlockExtents::default(),
@@ -127,7 +132,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 
     pub(super) fn end(self) -> Walked {
-        let Self { order, denials, sampler, first_key, counter, extents, complete, .. } = self;
+        let Self { order, denials, sampler, first_key, counter, extents, stretches, complete, .. } = self;
         let denials = denials.map(DenialCheck::finish);
         let hash = denials.as_ref().and_then(|(_, _, hash)| *hash);
         Walked {
@@ -138,6 +143,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             first_key,
             counter,
             extents,
+            stretches,
             complete,
         }
     }
@@ -271,6 +277,9 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         self.order.keys(keys, offset);
         if let Some(denials) = &mut self.denials {
             denials.keys(keys);
+        }
+        if let Some(stretches) = &mut self.stretches {
+            stretches.add(keys, offset);
         }
         if let Some(sampler) = self.sampler.as_mut().filter(|sampler| sampler.is_listening()) {
             keys.iter().filter_map(|stored| stored.filtered).for_each(|key| sampler.key(key));

@@ -6,6 +6,7 @@ use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
 use super::rates::interval_of;
+use crate::audit::order::Order;
 use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
@@ -18,6 +19,7 @@ pub(crate) fn tree(page: &Shown<'_>) -> Markup {
     if tree.levels.is_empty() || overview.kind == Kind::Table {
         return html! {};
     }
+    let is_known = overview.comparator.as_deref().is_none_or(|name| Order::of(name).is_some());
     let not_live = overview.tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64;
     html! {
         section {
@@ -29,7 +31,8 @@ pub(crate) fn tree(page: &Shown<'_>) -> Markup {
                 p.dim {
                     "The order of keys is "
                     @match &overview.comparator { Some(comparator) => (name(comparator)), None => "not recorded" }
-                    ", which is not known here: on each level the tables lie side by side as the MANIFEST lists them."
+                    @if !is_known { ", which is not known here" }
+                    ": on each level the tables lie side by side as the MANIFEST lists them."
                 }
             }
             figure { (picture(&tree)) }

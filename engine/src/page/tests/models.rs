@@ -172,6 +172,7 @@ pub(super) fn tuning(advises: bool) -> Tuning {
         lookups: Some(Lookups { given: 100, used: 90, present: 30 }),
         memory: Memory { mapped_tables: 100, heap_tables: 0, heap_bytes: 0 },
         notes: vec!["C++ LevelDB writes base_lg 11 only".to_owned()],
+        is_damaged: false,
         faults: vec![fault("000009.ldb", "not a table")],
         found: FoundFilters::OfPolicy,
     }

@@ -70,7 +70,7 @@ impl Folder {
     ) -> Result<(Option<Self>, Self)> {
         let system = |error: io::Error| match error.kind() {
             io::ErrorKind::NotADirectory => {
-                let text = format!("{}: is not a folder", escape_path(path));
+                let text = format!("{}: a file; give the folder of a database", escape_path(path));
                 Failure::failed(text, Some(ErrorKind::Unreadable))
             }
             io::ErrorKind::NotFound => {

@@ -7,7 +7,7 @@ use filterblock::table::{BlockHandle, ReadAt};
 
 use super::partial::{self, Stored};
 use super::stored::{self, Between};
-use super::{Blocks, Expected, Limits, SavedTable, indexed};
+use super::{Blocks, Expected, Limits, SavedTable, Unsorted, indexed};
 use crate::audit::correct::footer;
 use crate::audit::scan::carve::{
     finder::{BlockFinder, Stretch},
@@ -107,8 +107,8 @@ impl Carved {
     }
 }
 
-/// Adds the data blocks that were found to `table`. Blocks that cannot be read, or whose keys do not follow those of
-/// the blocks before them, count as lost.
+/// Adds the data blocks that were found to `table`. Blocks that cannot be read, or have no keys of a database, count as
+/// lost.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     found: Carved,
@@ -130,16 +130,21 @@ pub(super) fn read<R: ReadAt>(
             }
         };
         let between = Between { order, after: table.facts.largest.as_deref(), up_to: None };
-        match stored::accept(source, handle, &mut table.patches, |stored| {
-            stored::facts(stored, &between, expected.limits)
-        })? {
-            Some(facts) => {
+        let found = stored::block(source, handle, &mut table.patches, &between, expected.limits)?;
+        match found.filter(|found| found.facts.entries > 0 || found.facts.left_out == 0) {
+            Some(mut found) => {
                 if let Some(bytes) = gap.take() {
-                    let high = facts.smallest.as_deref().and_then(|key| KeyFormat::LevelDb.user_key(key));
+                    let high =
+                        found.facts.smallest.as_deref().and_then(|key| KeyFormat::LevelDb.user_key(key));
                     table.lost.push(lost(table, expected, high.map(Bound::including), bytes));
                 }
+                let low = table.facts.largest.as_deref().and_then(Bound::behind);
+                table.lost.extend(found.left_out(handle, low, None));
+                if found.facts.unsorted >= Some(Unsorted::InBlocks) || !found.is_within {
+                    found.facts.unsorted = Some(Unsorted::Throughout);
+                }
                 blocks.push(handle);
-                table.facts.add(facts);
+                table.facts.add(found.facts, order);
             }
             None => widen(&mut gap, handle.offset..handle.end().unwrap_or(handle.offset)),
         }

@@ -1,6 +1,6 @@
 //! Tables whose index can be read.
 
-use std::{io, ops::Range};
+use std::{collections::BTreeMap, io, ops::Range};
 
 use bytes::Bytes;
 use filterblock::KeyFormat;
@@ -8,7 +8,7 @@ use filterblock::table::{BlockHandle, ReadAt};
 
 use super::partial::{self, Stored};
 use super::stored::{self, Between};
-use super::{Blocks, Expected, Facts, Limits, SavedTable};
+use super::{Blocks, Expected, Facts, Limits, SavedTable, Unsorted};
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::Order;
 
@@ -31,19 +31,19 @@ pub(super) fn read<R: ReadAt>(
         .and_then(|stored| stored::entries(&stored, &expected.limits.options))
     else {
         // The index does not decode, though its checksum is correct.
-        let whole = Run::begin(expected, &table.facts).cut_off(expected, 0..source.len()?);
+        let whole = Run::begin(expected, &table.facts, None).cut_off(expected, 0..source.len()?);
         table.lost.push(whole);
         return Ok(());
     };
-    let mut walk = Walk::default();
+    let (len, mut walk) = (source.len()?, Walk::default());
     while let Ok(true) = entries.next() {
         let Ok(handle) = entries.handle() else { break };
         if expected.limits.budget.take(entries.key()).is_none() {
-            let run = walk.run.take().unwrap_or_else(|| Run::begin(expected, &table.facts));
+            let run = walk.run.take().unwrap_or_else(|| Run::begin(expected, &table.facts, None));
             table.lost.push(run.cut_off(expected, handle.offset..source.len()?));
             break;
         }
-        walk.block(source, handle, entries.key(), expected, table)?;
+        walk.block((source, len), handle, entries.key(), expected, table)?;
     }
     if let Some(run) = walk.run.take() {
         table.lost.push(run.end(expected, true));
@@ -68,8 +68,8 @@ struct Walk {
     separator: Option<Vec<u8>>,
     /// The lost blocks directly before the next block.
     run: Option<Run>,
-    /// The greatest end of the blocks that have been looked at so far.
-    end: u64,
+    /// The bytes of the blocks that have been looked at so far.
+    taken: Taken,
     /// The number of blocks that have been looked at so far.
     count: u64,
 }
@@ -78,45 +78,89 @@ impl Walk {
     /// Reads the next data block. `up_to` is its separator.
     fn block<R: ReadAt>(
         &mut self,
-        source: &R,
+        (source, len): (&R, u64),
         handle: BlockHandle,
         up_to: &[u8],
         expected: &Expected<'_>,
         table: &mut SavedTable,
     ) -> io::Result<()> {
-        let between = Between { order: expected.order, after: self.separator.as_deref(), up_to: Some(up_to) };
-        // A block that begins before the end of an earlier one counts as lost, so that no bytes are read as
-        // two blocks.
-        let is_apart = handle.offset >= self.end;
+        let order = expected.order;
+        // A separator may be made from a key that is none of a database.
+        let is_bound = |separator: &&[u8]| KeyFormat::LevelDb.split(separator).is_some();
+        let before = self.separator.as_deref().filter(is_bound);
+        let after = before.or(table.facts.largest.as_deref());
+        let between = Between { order, after, up_to: Some(up_to).filter(is_bound) };
+        // A block that has bytes of an earlier one counts as lost, so that no bytes are read as two blocks.
+        let is_apart =
+            handle.end().filter(|end| *end <= len).is_none_or(|end| self.taken.add(handle.offset..end));
         let found = match is_apart {
-            true => stored::accept(source, handle, &mut table.patches, |stored| {
-                stored::facts(stored, &between, expected.limits)
-            })?,
+            true => stored::block(source, handle, &mut table.patches, &between, expected.limits)?,
             false => None,
         };
         match found {
-            Some(facts) => {
+            Some(mut found) => {
                 if let Some(run) = self.run.take() {
                     table.lost.push(run.end(expected, false));
                 }
-                table.facts.add(facts);
+                let low = before.and_then(|key| KeyFormat::LevelDb.user_key(key)).map(Bound::including);
+                table.lost.extend(found.left_out(handle, low, Bound::up_to(up_to)));
+                if !found.is_within {
+                    let ascends = before.is_none_or(|before| order.compare_internal(before, up_to).is_lt());
+                    let is_in_place = found.is_named_by(up_to);
+                    found.facts.unsorted = Some(match ascends && !is_in_place {
+                        true => Unsorted::InBlocks,
+                        false => Unsorted::Throughout,
+                    });
+                    if !is_in_place {
+                        // The block is in the place of another, which is lost.
+                        let mut run = Run::begin(expected, &table.facts, before);
+                        run.blocks.push(handle);
+                        run.separator = up_to.to_vec();
+                        table.lost.push(run.end(expected, false));
+                    }
+                }
+                table.facts.add(found.facts, order);
             }
             None => {
                 self.lost.push(self.count);
                 if is_apart {
                     self.damaged.push((handle, table.facts.largest.clone(), up_to.to_vec()));
                 }
-                let run = self.run.get_or_insert_with(|| Run::begin(expected, &table.facts));
+                let run = self.run.get_or_insert_with(|| Run::begin(expected, &table.facts, before));
                 run.blocks.push(handle);
                 run.separator = up_to.to_vec();
             }
         }
-        self.end = self.end.max(handle.end().unwrap_or_default());
         let separator = self.separator.get_or_insert_default();
         separator.clear();
         separator.extend_from_slice(up_to);
         self.count = self.count.saturating_add(1);
         Ok(())
+    }
+}
+
+/// Ranges of bytes that do not overlap. Adjacent ones are one.
+#[derive(Default)]
+struct Taken(BTreeMap<u64, u64>);
+
+impl Taken {
+    /// Adds a range. Returns false if it overlaps an earlier one, and does not add it.
+    fn add(&mut self, Range { mut start, mut end }: Range<u64>) -> bool {
+        let before = self.0.range(..=start).next_back().map(|(&start, &end)| start..end);
+        let after = self.0.range(start..).next().map(|(&start, &end)| start..end);
+        if before.as_ref().is_some_and(|it| it.end > start) || after.as_ref().is_some_and(|it| it.start < end)
+        {
+            return false;
+        }
+        if let Some(before) = before.filter(|it| it.end == start) {
+            start = before.start;
+        }
+        if let Some(after) = after.filter(|it| it.start == end) {
+            self.0.remove(&after.start);
+            end = after.end;
+        }
+        self.0.insert(start, end);
+        true
     }
 }
 
@@ -167,9 +211,13 @@ fn save_part<R: ReadAt>(
 }
 
 impl Run {
-    fn begin(expected: &Expected<'_>, before: &Facts) -> Self {
-        let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.smallest));
+    /// `separator`: that of the block before. `None`: it is not known.
+    fn begin(expected: &Expected<'_>, before: &Facts, separator: Option<&[u8]>) -> Self {
+        let user_key = |key| KeyFormat::LevelDb.user_key(key);
+        let record = expected.record.and_then(|record| user_key(&record.smallest));
         let low = match &before.largest {
+            // The block with the largest key may be in the place of another.
+            Some(_) if before.unsorted.is_some() => separator.and_then(user_key).map(Bound::including),
             Some(key) => Bound::behind(key),
             None => record.map(Bound::including),
         };

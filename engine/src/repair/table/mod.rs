@@ -7,6 +7,7 @@ mod indexed;
 mod partial;
 mod stored;
 
+use std::cmp::Ordering;
 use std::io;
 
 use bytes::Bytes;
@@ -24,7 +25,7 @@ use partial::Stored;
 pub(super) use cursor::TableCursor;
 pub(super) use filters::FilterMeasures;
 pub(super) use partial::PartialEntry;
-pub(super) use stored::VALUE;
+pub(super) use stored::split;
 
 /// The facts about a table that are known before it is read.
 pub(super) struct Expected<'e> {
@@ -114,18 +115,54 @@ pub(super) struct Facts {
     pub(super) last_sequence: u64,
     /// The comparator may treat keys with other bytes as equal to one of these keys.
     pub(super) has_ambiguous_keys: bool,
+    /// The order of the entries is not that of their keys. `None`: they are in order.
+    pub(super) unsorted: Option<Unsorted>,
+    /// The number of entries that are left out, as their keys are none of a database.
+    pub(super) left_out: u64,
+}
+
+/// How far the entries of a table are from being in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Unsorted {
+    /// They are in order but for those that are left out.
+    LeftOut,
+    /// Within blocks, or a whole block is in the place of another. The other blocks' keys are within their bounds.
+    InBlocks,
+    /// The keys of a block are not within its bounds, so these do not tell which keys other blocks had.
+    Throughout,
 }
 
 impl Facts {
-    fn add(&mut self, block: Self) {
+    fn add(&mut self, block: Self, order: &Order) {
         self.blocks = self.blocks.saturating_add(1);
         self.entries = self.entries.saturating_add(block.entries);
         self.block_bytes = self.block_bytes.saturating_add(block.block_bytes);
         self.snappy_blocks = self.snappy_blocks.saturating_add(block.snappy_blocks);
-        self.smallest = self.smallest.take().or(block.smallest);
-        self.largest = block.largest.or(self.largest.take());
+        self.unsorted = self.unsorted.max(block.unsorted);
+        if self.unsorted.is_none() {
+            self.smallest = self.smallest.take().or(block.smallest);
+            self.largest = block.largest.or(self.largest.take());
+        } else {
+            block.smallest.iter().chain(&block.largest).for_each(|key| self.widen(key, order));
+        }
+        self.left_out = self.left_out.saturating_add(block.left_out);
         self.last_sequence = self.last_sequence.max(block.last_sequence);
         self.has_ambiguous_keys |= block.has_ambiguous_keys;
+    }
+}
+
+impl Facts {
+    /// Takes account of a key that may be before the smallest or after the largest.
+    fn widen(&mut self, key: &[u8], order: &Order) {
+        let is = |end: &Option<Vec<u8>>, is: fn(Ordering) -> bool| {
+            end.as_deref().is_none_or(|end| is(order.compare_internal(key, end)))
+        };
+        if is(&self.smallest, Ordering::is_lt) {
+            self.smallest = Some(key.to_vec());
+        }
+        if is(&self.largest, Ordering::is_gt) {
+            self.largest = Some(key.to_vec());
+        }
     }
 }
 
@@ -159,6 +196,9 @@ impl SavedTable {
         };
         if let Some(index) = index {
             indexed::read(&source, index, expected, &mut table)?;
+        }
+        if table.facts.unsorted == Some(Unsorted::Throughout) {
+            table.lost.iter_mut().for_each(|range| (range.low, range.high) = (None, None));
         }
         if let Some(metaindex) = metaindex {
             table.read_filters(&source, metaindex)?;

@@ -269,44 +269,6 @@ fn newer_tables_are_leftovers_or_make_the_manifest_doubtful() {
     assert!(new == sound && report.manifest.is_none() && !report.is_complete);
 }
 
-/// Without the end of the MANIFEST, it is not known whether a table that it does not list is an obsolete one.
-#[test]
-fn a_manifest_without_its_end_does_not_tell_all() {
-    let sound = sound();
-    let write = |case: &Case, edits: [VersionEdit; 2], cut: usize| {
-        let mut log = LogWriter::new(Vec::new());
-        for edit in edits {
-            let mut record = Vec::new();
-            edit.encode(&mut record).unwrap();
-            log.add_record(&record).unwrap();
-        }
-        case.change(MANIFEST, |bytes| {
-            *bytes = log.into_writer();
-            bytes.truncate(bytes.len() - cut);
-        });
-    };
-    // The record that adds the last tables is cut off.
-    let case = Case::new();
-    let mut first = Manifest::read(case.path("")).unwrap().snapshot();
-    let mut second = VersionEdit::default();
-    second.new_tables = first.new_tables.split_off(2);
-    write(&case, [first, second], 3);
-    let (report, new) = case.repair();
-    assert!(new == sound && report.manifest.is_none() && !report.is_complete, "{report:?}");
-    // Nothing is known to be missing.
-    for (cut, zeros) in [(3, 0), (0, 40)] {
-        let case = Case::new();
-        let first = Manifest::read(case.path("")).unwrap().snapshot();
-        let mut second = VersionEdit::default();
-        second.last_sequence = first.last_sequence;
-        write(&case, [first, second], cut);
-        case.change(MANIFEST, |bytes| bytes.extend(vec![0; zeros]));
-        let (report, new) = case.repair();
-        assert!(new == sound && report.manifest.is_some() && !report.is_complete, "{report:?}");
-        assert!(report.unknown[0].contains("the end of the MANIFEST"), "{report:?}");
-    }
-}
-
 #[test]
 fn tables_without_footer_or_index_are_carved() {
     let sound = sound();
@@ -323,17 +285,6 @@ fn tables_without_footer_or_index_are_carved() {
     let [loss] = &report.losses[..] else { panic!("{report:?}") };
     assert_eq!(loss.last_key.as_deref(), Some(&b"key0059"[..]));
     assert!(new.len() < sound.len() && new.iter().all(|(key, value)| sound.get(key) == Some(value)));
-}
-
-#[test]
-fn a_log_without_its_end_makes_every_key_doubtful() {
-    let case = Case::new();
-    case.change(LOG, |bytes| bytes.truncate(bytes.len() - 3));
-    let (report, new) = case.repair();
-    assert!(!new.contains_key(&b"key0070"[..]));
-    let [loss] = &report.losses[..] else { panic!("{report:?}") };
-    assert_eq!((&*loss.name, &loss.first_key, &loss.last_key), (LOG, &None, &None));
-    assert!(!report.unknown.is_empty() && report.sums.lost_operations.is_none());
 }
 
 #[test]

@@ -6,6 +6,7 @@
 #[cfg(in_repository)]
 mod crashes;
 mod damage;
+mod killed;
 mod limits;
 mod unnoticed;
 

@@ -105,12 +105,12 @@ fn a_later_manifest_that_is_lost_may_have_had_more() {
 
 #[test]
 fn a_log_that_the_manifest_names_was_there() {
-    let missing = "the MANIFEST names 000041.log, which is missing";
+    let missing = "000041.log is missing, so writes after number 33 may be lost";
     let log = fs::read(Case::new().path(LOG)).unwrap();
     for (log_number, previous, reason) in [
         (41, 0, Some(missing)),
         (43, 0, None),
-        (42, 0, Some("names 000042.log")),
+        (42, 0, Some("000042.log is missing")),
         (43, 41, Some(missing)),
         // LevelDB's own repair names no log.
         (0, 0, None),

@@ -29,7 +29,8 @@ fn only_what_hides_something_makes_a_table_unreadable() {
     for &code in Code::ALL {
         let mut findings = Findings::default();
         findings.push(finding(code, 0));
-        let hides = matches!(code.name(), "unreadable" | "unsupported" | "limit");
+        let hides =
+            matches!(code.name(), "unreadable" | "unsupported" | "encrypted" | "other-format" | "limit");
         assert_eq!(findings.hide_something(), hides, "{code:?}");
     }
 }

@@ -49,7 +49,7 @@ fn every_setting_is_printed_before_what_follows_from_them() {
 
 #[test]
 fn a_failure_has_an_object_and_a_message() {
-    let failure = TuneFailure { text: "no such \"file\"".to_owned(), kind: Some(ErrorKind::Missing) };
+    let failure = TuneFailure::new("no such \"file\"", ErrorKind::Missing);
     let line = printed(Err(failure));
     assert_eq!(
         line,

@@ -1,0 +1,77 @@
+//! What helps against damage, for the message of a fault.
+
+use std::io;
+use std::path::Path;
+
+use filterblock::database::FileKind;
+use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions, Table};
+
+use super::correction::Correction;
+use super::openers::is_log;
+use crate::audit::correct::patched::Sequential;
+use crate::report::{ErrorKind, Fault};
+use crate::walk::Folder;
+
+/// The options of the scan that show more of the file at `path`, in which `fault` was found, as the end of a message.
+/// Empty: none does. `open`: opens the file. `correction`: a correction that has corrected nothing yet.
+pub(super) fn options_text<'a>(
+    fault: &Fault,
+    path: &Path,
+    open: impl Fn() -> Option<Box<dyn ReadAt + Send + 'a>>,
+    correction: &Correction,
+    options: &ReadOptions,
+) -> String {
+    let mut text = String::new();
+    if fault.kind != ErrorKind::Damaged {
+        return text;
+    }
+    let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(kind, _)| kind);
+    let may_be_table = !is_log(path) && kind.is_none_or(|kind| kind == FileKind::Table);
+    if may_be_table && open().is_some_and(|file| Table::open(file, options).is_err()) {
+        text += "; `scan --carve` finds blocks without index and footer";
+    }
+    let offset = fault.offset.unwrap_or_default();
+    let is_corrected = open().is_some_and(|file| match kind {
+        Some(FileKind::Manifest) => correction.manifest(file, path).is_some(),
+        _ if may_be_table => corrects_table(correction, file, path, offset, options),
+        _ => corrects_log(correction, file, path),
+    });
+    if is_corrected {
+        text += "; one bit is wrong, which `scan --correct` corrects";
+    }
+    text
+}
+
+/// Returns true if a wrong bit of the block around `offset`, or of the footer or the index, can be corrected.
+fn corrects_table(
+    correction: &Correction,
+    file: impl ReadAt,
+    path: &Path,
+    offset: u64,
+    options: &ReadOptions,
+) -> bool {
+    let Ok(file) = correction.table(file, path) else { return false };
+    if !correction.tell(path).is_empty() {
+        return true;
+    }
+    let Ok(table) = Table::open(file, options) else { return false };
+    // The fault may be at the block's trailer.
+    let has_fault =
+        |handle: &BlockHandle| handle.end().is_some_and(|end| (handle.offset..end).contains(&offset));
+    let handle = table.data_blocks().filter_map(Result::ok).find(has_fault);
+    handle.is_some_and(|handle| BlockCursor::read(table.source(), handle, options).is_ok())
+        && !correction.tell(path).is_empty()
+}
+
+/// Returns true if a wrong bit of the log can be corrected.
+fn corrects_log(correction: &Correction, file: impl ReadAt, path: &Path) -> bool {
+    let log = Sequential::new(file).map(|file| correction.log(file, path));
+    log.is_ok_and(|mut log| io::copy(&mut log, &mut io::sink()).is_ok()) && !correction.tell(path).is_empty()
+}
+
+/// The remark on the file that is probably the missing table at `path`; empty if there is none.
+pub(super) fn copy_text(folder: &Folder, path: &Path) -> String {
+    let number = path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(_, number)| number);
+    let live = number.and_then(|number| folder.database().manifest().ok()?.table(number));
+    live.map(|live| folder.copy_text(live)).unwrap_or_default()
+}

@@ -1,0 +1,90 @@
+//! Opening the files of a scan, with wrong bits corrected where that was asked for, and hints at what helps where it was not.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use filterblock::database::FileKind;
+use filterblock::table::ReadAt;
+
+use super::super::correction::Correction;
+use super::super::hints;
+use super::super::openers::is_log;
+use super::Scan;
+use crate::report::{ErrorKind, Fault};
+use crate::walk::{Folder, PathError, open_file, open_log};
+
+impl<'a, S> Scan<'a, S> {
+    pub(super) fn correction(&self) -> Option<&Correction> {
+        self.correction.as_ref().filter(|_| self.request.corrects())
+    }
+
+    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can be
+    /// relied on then; otherwise the folder as it is.
+    pub(super) fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
+        let correct = || {
+            let correction = self.correction()?;
+            let (path, error) = folder.manifest_error()?;
+            let (kind, _) = FileKind::parse(path.file_name()?.to_str()?)?;
+            let is_damaged = ErrorKind::of(error) == ErrorKind::Damaged && kind == FileKind::Manifest;
+            let contents = self.open_plain(path, true).ok().filter(|_| is_damaged)?;
+            correction.manifest(contents, path)
+        };
+        correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
+    }
+
+    pub(super) fn open_plain(
+        &self,
+        path: &Path,
+        listed: bool,
+    ) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
+        Ok(match self.storage {
+            None => Box::new(self.engine.files.share(path, open_file(path, listed)?)?),
+            Some(storage) => storage.open(path)?,
+        })
+    }
+
+    pub(super) fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
+        let file = self.open_plain(path, listed)?;
+        match self.correction() {
+            Some(correction) => Ok(Box::new(correction.table(file, path)?)),
+            None => Ok(file),
+        }
+    }
+
+    pub(super) fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + Send + 'a>, PathError> {
+        let log: Box<dyn Read + Send + 'a> = match self.storage {
+            None => Box::new(open_file(path, listed)?),
+            Some(storage) => Box::new(open_log(storage, path)?),
+        };
+        Ok(match self.correction() {
+            Some(correction) => Box::new(correction.log(log, path)),
+            None => log,
+        })
+    }
+
+    /// What helps against a fault, as the end of its message. A file is tried for wrong bits until some were found, and a
+    /// log only once.
+    pub(super) fn hint(&mut self, path: &Path, fault: &Fault) -> String {
+        if cfg!(not(feature = "fs")) || self.request.carves() || self.request.corrects() {
+            return String::new();
+        }
+        if fault.kind == ErrorKind::Missing {
+            return self.folder.as_ref().map(|folder| hints::copy_text(folder, path)).unwrap_or_default();
+        }
+        if self.hinted == path {
+            return String::new();
+        }
+        let correction = Correction::new(&self.engine.read, self.engine.max_output);
+        let correction = match &self.folder {
+            Some(folder) => correction.of(folder.database()),
+            None => correction,
+        };
+        let open = || self.open_plain(path, true).ok();
+        let hint = hints::options_text(fault, path, open, &correction, &self.options);
+        if is_log(path) || !hint.is_empty() {
+            path.clone_into(&mut self.hinted);
+        }
+        hint
+    }
+}

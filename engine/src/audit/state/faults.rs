@@ -1,0 +1,124 @@
+//! The faults of a database as a whole.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filterblock::database::{Database, FileKind, Manifest};
+use filterblock::table::ReadAt;
+
+use super::own_entries::{self, OpenFile};
+use crate::audit::correct::patched::Sequential;
+use crate::audit::current_manifest::current;
+use crate::audit::passed_over::PassedOver;
+use crate::report::{ErrorKind, LostRecords, StateFault, UnlistedTables};
+use crate::walk::{Folder, open_listed, reopen};
+
+/// The maximum number of times that a database in use is read.
+const MAX_READINGS: u32 = 16;
+
+/// The faults of the database in a folder. Nothing but its MANIFEST is read unless there are tables that the MANIFEST may
+/// have missed.
+///
+/// A database in use is read again: a table that a program has finished is in the MANIFEST soon after, before the files
+/// that had its entries are gone.
+pub(crate) fn faults(folder: &Arc<Folder>) -> Vec<StateFault> {
+    faults_for(folder, None)
+}
+
+/// The faults that concern a lookup of `key`; `None`: all faults. If the MANIFEST is whole, tables that it may have missed
+/// concern only the keys that they have.
+pub(crate) fn faults_for(folder: &Arc<Folder>, key: Option<&[u8]>) -> Vec<StateFault> {
+    let mut folder = Arc::clone(folder);
+    for _ in 0..MAX_READINGS {
+        let found = faults_now(&folder, key);
+        let is_doubtful = found.iter().any(|fault| matches!(fault, StateFault::Unlisted(_)));
+        if !is_doubtful || folder.is_remote() {
+            return found;
+        }
+        let Ok(again) = reopen(&folder) else { return found };
+        match (folder.database().manifest(), again.database().manifest()) {
+            (Ok(before), Ok(now)) if before != now => folder = again,
+            _ => return found,
+        }
+    }
+    Vec::new()
+}
+
+fn faults_now(folder: &Folder, key: Option<&[u8]>) -> Vec<StateFault> {
+    let storage = folder.storage();
+    let open = |path: &Path| {
+        open_listed(storage, path).map_err(|error| match error.kind() {
+            ErrorKind::Vanished => io::ErrorKind::NotFound.into(),
+            _ => io::Error::other(error.to_string()),
+        })
+    };
+    let open: Option<&OpenFile<'_>> = if folder.is_remote() { None } else { Some(&open) };
+    faults_in(folder.database(), &|| current(folder, storage), open, key)
+}
+
+/// The faults of a database whose files no program changes. `manifest`: finds the path of its MANIFEST. `open`: opens its
+/// files; `None`: they cannot be read here.
+pub(crate) fn faults_of(
+    database: &Database,
+    manifest: &dyn Fn() -> Option<PathBuf>,
+    open: Option<&OpenFile<'_>>,
+) -> Vec<StateFault> {
+    faults_in(database, manifest, open, None)
+}
+
+fn faults_in(
+    database: &Database,
+    manifest: &dyn Fn() -> Option<PathBuf>,
+    open: Option<&OpenFile<'_>>,
+    key: Option<&[u8]>,
+) -> Vec<StateFault> {
+    let Ok(records) = database.manifest() else { return Vec::new() };
+    let unlisted = unlisted(database, records, manifest, open, key);
+    // The lost records that list such tables name newer logs, too.
+    let names_logs = unlisted.as_ref().is_none_or(|unlisted| unlisted.lost.is_none());
+    let logs = database.missing_logs().filter(|_| names_logs);
+    let logs = logs.map(|log| StateFault::LogMissing(FileKind::Log.file_name(log)));
+    unlisted.map(StateFault::Unlisted).into_iter().chain(logs).collect()
+}
+
+fn unlisted(
+    database: &Database,
+    records: &Manifest,
+    manifest: &dyn Fn() -> Option<PathBuf>,
+    open: Option<&OpenFile<'_>>,
+    key: Option<&[u8]>,
+) -> Option<UnlistedTables> {
+    // The MANIFEST is read for lost records only if that matters.
+    let mut tables = database.files().of_kind(FileKind::Table);
+    tables.find(|file| own_entries::may_be_missed(records, file, true))?;
+    let path = manifest();
+    let source = || open.zip(path.as_deref()).and_then(|(open, path)| open(path).ok());
+    let lost = lost_records(records, source);
+    let key = key.filter(|_| lost.is_none());
+    let found = own_entries::find(database, records, lost.is_some(), open, key);
+    let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str);
+    (!found.names.is_empty()).then(|| UnlistedTables {
+        manifest: name.unwrap_or("the MANIFEST").to_owned(),
+        lost,
+        tables: found.names,
+        has_more: found.has_more,
+        is_certain: found.is_certain,
+    })
+}
+
+/// The part of a MANIFEST that is lost: it is cut off, or has zeros where records could be.
+fn lost_records(
+    records: &Manifest,
+    source: impl FnOnce() -> Option<Box<dyn ReadAt + Send>>,
+) -> Option<LostRecords> {
+    if let Some(offset) = records.incomplete_tail() {
+        return Some(LostRecords::End(offset));
+    }
+    match PassedOver::zeros(Sequential::new(source()?).ok()?).ok()?? {
+        PassedOver::Zeros(offset) | PassedOver::Length(offset) => Some(LostRecords::End(offset)),
+        PassedOver::Hidden(offset) => Some(LostRecords::Within(offset)),
+        PassedOver::Sequence(_) => None,
+    }
+}

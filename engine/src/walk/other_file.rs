@@ -1,0 +1,153 @@
+//! Files of a database that are no tables: logs, MANIFESTs and others, recognized by their records or their names.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use bytes::Bytes;
+use filterblock::database::{FileKind, LogReader, LogWrites, VersionEdit};
+use filterblock::table::ReadAt;
+
+use super::input::open_file;
+
+/// The length in bytes of the magic number at the end of a table.
+const MAGIC_LEN: u64 = 8;
+/// The ends of tables: LevelDB's, RocksDB's and Pebble's.
+const MAGICS: [[u8; MAGIC_LEN as usize]; 3] = [
+    0xdb47_7524_8b80_fb57_u64.to_le_bytes(),
+    0x88e2_41b7_85f4_cff7_u64.to_le_bytes(),
+    *b"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3",
+];
+/// The longest record, in bytes, whose kind is found out.
+const MAX_RECORD: usize = 64 << 20;
+
+/// A file that is no table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OtherFile {
+    Log,
+    Manifest,
+    Current,
+    /// LevelDB's messages, `LOG` or `LOG.old`.
+    Messages,
+    Lock,
+}
+
+impl OtherFile {
+    /// The kind of the file at `path`. `None`: the file ends as a table does, or has no sound record and the name of
+    /// none of these kinds. Reads up to the first sound record.
+    pub(crate) fn of(path: &Path, source: &dyn ReadAt) -> Option<Self> {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let named = match FileKind::parse(name) {
+            Some((FileKind::Current, _)) => return Some(Self::Current),
+            Some((FileKind::Lock, _)) => return Some(Self::Lock),
+            Some((FileKind::InfoLog, _)) => return Some(Self::Messages),
+            Some((FileKind::Log, _)) => Some(Self::Log),
+            Some((FileKind::Manifest, _)) => Some(Self::Manifest),
+            _ => None,
+        };
+        let len = source.len().unwrap_or_default();
+        if let Some(at) = len.checked_sub(MAGIC_LEN)
+            && let Ok(end) = source.read_at(at, MAGIC_LEN as usize)
+            && MAGICS.iter().any(|magic| end == magic[..])
+        {
+            return None;
+        }
+        Self::by_records(Contents::new(source)).or(named).or_else(|| {
+            // A log of another name in which nothing was written yet.
+            let is_log = path.extension().is_some_and(|extension| extension == "log");
+            (is_log && is_blank(source)).then_some(Self::Log)
+        })
+    }
+
+    /// Returns true if the name is that of one of these kinds, or ends in `.log`.
+    #[cfg(feature = "remote")]
+    pub(crate) fn is_named(path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
+        name.is_some_and(|(kind, _)| kind != FileKind::Table)
+            || path.extension().is_some_and(|extension| extension == "log")
+    }
+
+    /// The kind by the first record with a right checksum that is a batch of writes or an edit of a MANIFEST.
+    pub(crate) fn by_records(source: impl Read) -> Option<Self> {
+        let mut log = LogReader::new(source).max_record_len(MAX_RECORD);
+        loop {
+            match log.read_record() {
+                Ok(Some(record)) if is_batch(record.data) => return Some(Self::Log),
+                Ok(Some(record)) if !record.data.is_empty() && VersionEdit::decode(record).is_ok() => {
+                    return Some(Self::Manifest);
+                }
+                Ok(None) | Err(filterblock::Error::Io { .. }) => return None,
+                Ok(Some(_)) | Err(_) => {}
+            }
+        }
+    }
+
+    /// The reason why a command that needs a table or a database cannot use the file.
+    pub(crate) const fn refusal(self) -> &'static str {
+        match self {
+            Self::Log => "a log; give a database or a table",
+            Self::Manifest => "a MANIFEST; give a database or a table",
+            Self::Current => "names the MANIFEST of its database; give the folder instead",
+            Self::Messages => "LevelDB's own messages, as text; give the folder instead",
+            Self::Lock => "the file that programs lock; give the folder instead",
+        }
+    }
+}
+
+/// Returns true if the file at `path`, in the local file system, is a log.
+pub fn is_log(path: &Path) -> bool {
+    let file = open_file(path, false);
+    file.is_ok_and(|file| OtherFile::of(path, &file) == Some(OtherFile::Log))
+}
+
+/// Returns true if a record's data are a batch of writes, as long as its count says.
+fn is_batch(data: &[u8]) -> bool {
+    let mut log = filterblock::database::LogWriter::new(Vec::new());
+    if data.len() < 12 || log.add_record(data).is_err() {
+        return false;
+    }
+    let framed = log.into_writer();
+    let mut writes = LogWrites::new(&framed[..]);
+    loop {
+        match writes.next() {
+            Ok(true) => {}
+            Ok(false) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+fn is_blank(source: &dyn ReadAt) -> bool {
+    let mut contents = Contents::new(source);
+    let mut buffer = [0; 4096];
+    loop {
+        match contents.read(&mut buffer) {
+            Ok(0) => return true,
+            Ok(read) if buffer.iter().take(read).all(|&byte| byte == 0) => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The contents of a source, from its start.
+pub(crate) struct Contents<'a> {
+    source: &'a dyn ReadAt,
+    at: u64,
+}
+
+impl<'a> Contents<'a> {
+    pub(crate) fn new(source: &'a dyn ReadAt) -> Self {
+        Self { source, at: 0 }
+    }
+}
+
+impl Read for Contents<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.source.len()?.saturating_sub(self.at);
+        let len = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let bytes: Bytes = self.source.read_at(self.at, len)?;
+        let Some(part) = into.get_mut(..bytes.len()) else { return Err(io::ErrorKind::InvalidData.into()) };
+        part.copy_from_slice(&bytes);
+        self.at = self.at.saturating_add(bytes.len() as u64);
+        Ok(bytes.len())
+    }
+}
