@@ -2,7 +2,7 @@
 # Installs what this package is built against. Safe to run again.
 set -eu
 
-packages="g++ dpkg-dev libleveldb-dev libsnappy-dev golang-go golang-github-syndtr-goleveldb-dev golang-github-golang-leveldb-dev python3-plyvel"
+packages="g++ dpkg-dev libleveldb-dev libsnappy-dev golang-go golang-github-syndtr-goleveldb-dev python3-plyvel"
 
 sudo=
 if [ "$(id -u)" -ne 0 ]; then

@@ -30,8 +30,6 @@ const MAX_SAID: u64 = 64 << 10;
 pub struct Runner {
     /// The name of the implementation.
     pub name: String,
-    /// The version of the implementation.
-    pub version: String,
     /// The program and its arguments.
     pub command: Vec<PathBuf>,
 }

@@ -94,7 +94,7 @@ fn run(command: &[PathBuf], patience: Duration, wanted: impl Fn(&Value) -> bool)
         "expected the kind or the name of a case, found one that is in no file of cases"
     );
     let name = command.first().map(|program| program.display().to_string()).unwrap_or_default();
-    let runner = Runner { name, version: String::new(), command: command.to_vec() };
+    let runner = Runner { name, command: command.to_vec() };
     let mut asking = Asking::new(&runner).patience(patience);
     let mut counts: BTreeMap<&str, BTreeMap<Outcome, u64>> = BTreeMap::new();
     let (mut sound, mut read) = (0, 0);

@@ -82,27 +82,16 @@ void fb_table_free(fb_table* table);
 
 // --- speed.cc ---
 
-struct fb_speed_policy {
-  int32_t bits_per_key;
-  uint8_t internal_keys;
-};
 struct fb_speed_query {
   uint64_t offset;
   fb_bytes key;
 };
 // Builds a filter block with `per_filter` keys for each 2 KiB of data blocks.
-void fb_speed_build(const fb_speed_policy* policy, const fb_bytes* keys, size_t count,
-                    size_t per_filter, fb_sink block);
+void fb_speed_build(int32_t bits_per_key, const fb_bytes* keys, size_t count, size_t per_filter,
+                    fb_sink block);
 // Answers every query with one byte.
-void fb_speed_ask(const fb_speed_policy* policy, fb_bytes block, const fb_speed_query* queries,
-                  size_t count, uint8_t* answers);
-// Asks several tables. The answer to a query is the number of tables that may hold the key.
-void fb_speed_ask_tables(const fb_speed_policy* policy, const fb_bytes* blocks, size_t tables,
-                         const fb_speed_query* queries, size_t count, uint8_t* answers);
-// Reads every query and asks nothing. Keys are not empty.
-void fb_speed_dry_run(const fb_speed_query* queries, size_t count, uint8_t* answers);
-
-// --- speed_table.cc ---
+void fb_speed_ask(int32_t bits_per_key, fb_bytes block, const fb_speed_query* queries, size_t count,
+                  uint8_t* answers);
 
 // Writes the table into memory that is there already. Keys are not internal keys.
 uint8_t fb_speed_write(const fb_table_options* options, const fb_bytes* keys,
@@ -121,12 +110,6 @@ struct fb_speed_lookup {
 uint8_t fb_speed_table_get(fb_speed_table* const* tables, const fb_speed_lookup* lookups,
                            size_t count, uint64_t* bytes, fb_sink error);
 void fb_speed_table_free(fb_speed_table* table);
-
-// Opens the table and walks it `times` times, with checksums. Adds up the bytes of keys and values.
-uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error);
-
-// Opens the table at this path as LevelDB opens files, and walks it once.
-uint8_t fb_speed_walk_file(const char* path, uint64_t* bytes, fb_sink error);
 
 // --- database.cc ---
 

@@ -9,10 +9,9 @@ use std::time::Duration;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock_interop::conformance::answers::{Asking, Reply, Runner};
-use filterblock_interop::conformance::generate;
+use filterblock_interop::conformance::generate::{self, linked};
 use filterblock_interop::conformance::judge::{Verdict, judge};
 use filterblock_interop::conformance::read_back::judge_table;
-use filterblock_interop::conformance::runners::linked;
 use filterblock_interop::conformance::table::{Damage, ENTRIES, Form, assemble};
 use filterblock_interop::hex;
 use serde_json::{Value, json};
@@ -25,7 +24,7 @@ fn the_cases_are_those_that_leveldb_answers() {
         (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())
     });
     let stored: BTreeMap<String, String> = stored.collect();
-    let made = generate::files(Path::new(env!("CARGO_BIN_EXE_conformance-runner"))).unwrap();
+    let made = generate::files(Path::new(env!("CARGO_BIN_EXE_conformance"))).unwrap();
     let made: BTreeMap<String, String> = made.into_iter().collect();
     assert_eq!(stored.keys().collect::<Vec<_>>(), made.keys().collect::<Vec<_>>());
     for (name, lines) in &stored {
@@ -50,7 +49,7 @@ fn table(entries: &[(&str, &str)], form: Form, compression: Compression) -> Vec<
 
 #[test]
 fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
-    let leveldb = linked(Path::new(env!("CARGO_BIN_EXE_conformance-runner")), "leveldb", "");
+    let leveldb = linked(Path::new(env!("CARGO_BIN_EXE_conformance")), "leveldb");
     let mut leveldb = Asking::new(&leveldb);
     let mut read = |kind: &str, question: Value| {
         Ok(match leveldb.ask("table_build/test", kind, &question)? {
@@ -111,7 +110,7 @@ fn the_runner_in_the_readme_answers_as_leveldb() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), program).unwrap();
     let command = vec!["/usr/bin/python3".into(), file.path().to_owned()];
-    let runner = Runner { name: "readme".to_owned(), version: String::new(), command };
+    let runner = Runner { name: "readme".to_owned(), command };
     let (mut asking, mut answered) = (Asking::new(&runner), 0);
     for name in ["hash.jsonl", "bloom.jsonl"] {
         let cases = fs::read_to_string(conformance.join("cases").join(name)).unwrap();
@@ -132,7 +131,6 @@ fn the_runner_in_the_readme_answers_as_leveldb() {
 fn a_runner_that_crashes_hangs_or_talks_nonsense_is_told_from_one_that_answers() {
     let shell = |script: &str| Runner {
         name: "sh".to_owned(),
-        version: String::new(),
         command: ["/bin/sh", "-c", script].map(Into::into).to_vec(),
     };
     // A full pipe of complaints must not look like a hang.

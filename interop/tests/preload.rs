@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use filterblock_crash_states::{History, Operation, Tree};
-use filterblock_interop::crash::record::{Disturbance, record};
+use filterblock_interop::crash::record::record;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, ResolveFlags};
 
 const FOLDER: &str = "FILTERBLOCK_TEST_FOLDER";
@@ -61,8 +61,7 @@ fn all_is_recorded() {
     let arguments = ["--exact", "changes_by_descriptors", "--test-threads=1"].map(Into::into);
     let with_variable =
         [vec![format!("{FOLDER}={}", root.display()).into(), program.into()], arguments.to_vec()];
-    let recording =
-        record(Path::new("/usr/bin/env"), &with_variable.concat(), &root, Disturbance::default()).unwrap();
+    let recording = record(Path::new("/usr/bin/env"), &with_variable.concat(), &root).unwrap();
     assert_eq!(recording.status, Some(0), "{} {}", recording.out, recording.messages);
 
     let history = History::new(before, inodes, &recording.operations).unwrap();

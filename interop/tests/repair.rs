@@ -1,7 +1,5 @@
 //! LevelDB's databases, damaged and repaired; LevelDB, goleveldb and plyvel read the results, and go on writing.
 
-#![cfg(feature = "tool")]
-
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,24 +1,41 @@
 //! Makes the files. Every question whose answer is not known already goes to the program whose
 //! answer must hold.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use super::answers::{Asking, Reply, Runner};
 use super::cases::{self, Origin, complete};
-use super::runners::{build_go, linked};
 
-/// The names of the files and what is in them. `program` is `conformance-runner`.
+/// Returns a runner in the program `conformance`.
+pub fn linked(program: &Path, name: &str) -> Runner {
+    Runner { name: name.to_owned(), command: vec![program.to_owned(), name.into()] }
+}
+
+/// Builds goleveldb's runner into `folder`, against Debian's packages.
+fn goleveldb(folder: &Path) -> Result<PathBuf> {
+    let program = folder.join("goleveldb");
+    let source = "conformance/runners/goleveldb/main.go";
+    let status = Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(source))
+        .env("GO111MODULE", "off")
+        .env("GOPATH", "/usr/share/gocode")
+        .status()
+        .context("running go, which install-debian.sh installs")?;
+    ensure!(status.success(), "go build: {status}");
+    Ok(program)
+}
+
+/// The names of the files and what is in them. `program` is `conformance`.
 pub fn files(program: &Path) -> Result<Vec<(String, String)>> {
     let go = tempfile::tempdir()?;
-    let goleveldb = Runner {
-        name: "goleveldb".to_owned(),
-        version: String::new(),
-        command: vec![build_go("goleveldb", go.path())?],
-    };
-    let leveldb = linked(program, "leveldb", "");
-    let ours = linked(program, "filterblock", "");
+    let goleveldb = Runner { name: "goleveldb".to_owned(), command: vec![goleveldb(go.path())?] };
+    let leveldb = linked(program, "leveldb");
+    let ours = linked(program, "filterblock");
     let mut leveldb = Asking::new(&leveldb);
     let mut goleveldb = Asking::new(&goleveldb);
     let mut ours = Asking::new(&ours);

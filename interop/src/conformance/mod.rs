@@ -1,11 +1,10 @@
-//! The conformance suite: cases with LevelDB's answers, and what other implementations answer.
+//! The conformance suite: cases with LevelDB's answers.
 //!
-//! [`cases`] makes the cases. [`answers`], from the package for everybody's implementations, asks the programs in
-//! `conformance/runners` and those of this package.
+//! [`cases`] makes the questions. [`answers`], from the package for everybody's implementations, asks LevelDB, and
+//! goleveldb where LevelDB has no answer.
 
 pub mod cases;
 pub mod generate;
-pub mod runners;
 pub mod table;
 
 pub use filterblock_conformance::{answers, judge, read_back};

@@ -1,32 +1,133 @@
-//! A database, and a program that was recorded while it changed the database.
+//! A database, the commands that change it, and a program that was recorded while it changed the database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use filterblock::policy::LegacyBloomPolicy;
-use filterblock_crash_states::tree::ROOT;
-use filterblock_crash_states::{History, Inodes, Operation, Tree};
+use filterblock_crash_states::{History, Inodes, Tree};
 use tempfile::TempDir;
 
-use super::contents::{Repaired, read, repaired, unused_files};
-use super::damaged::Damaged;
+use super::contents::{Damaged, Repaired, read, repaired, unused_files};
 use super::fast_folder;
-use super::mode::{DATABASE, Mode};
 use super::plan::Plan;
-use super::record::{Disturbance, Recording, record};
+use super::record::{Recording, record};
 use crate::leveldb::{DatabaseOptions, Filter};
 
-/// The inode numbers of folders.
-#[derive(Debug, Clone, Copy)]
-pub struct Places {
-    /// The recorded folder.
-    pub top: u64,
-    /// The database's folder.
-    pub database: u64,
+/// The database's folder in the recorded folder.
+pub const DATABASE: &str = "db";
+/// The folder beside the database's by which a rebuild is undone.
+pub const UNDO_FOLDER: &str = "db.filterblock-undo";
+/// The second database, which `--to` makes by `rebuild` or `repair`.
+pub const TARGET: &str = "new";
+/// The beginning of the names of folders that `--to` has not finished.
+pub const UNFINISHED: &str = ".filterblock-";
+
+/// A command with which the program is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// `rebuild --in-place`, which leaves a folder for `--undo`.
+    InPlace,
+    /// `rebuild --in-place --no-undo`.
+    NoUndo,
+    /// `rebuild --in-place --no-undo --batch 8K`.
+    Batches,
+    /// `rebuild --undo` after `rebuild --in-place`.
+    Undo,
+    /// `rebuild --discard` after `rebuild --in-place`.
+    Discard,
+    /// `rebuild --in-place --drop`.
+    Drop,
+    /// `rebuild --in-place --keep-undecodable` of a database with a damaged table.
+    KeepUndecodable,
+    /// `rebuild --to`.
+    To,
+    /// `repair --to` of a database without damage.
+    Repair,
+}
+
+impl Mode {
+    /// All commands.
+    pub const ALL: [Self; 9] = [
+        Self::InPlace,
+        Self::NoUndo,
+        Self::Batches,
+        Self::Undo,
+        Self::Discard,
+        Self::Drop,
+        Self::KeepUndecodable,
+        Self::To,
+        Self::Repair,
+    ];
+
+    /// Returns true if the program leaves a folder for `--undo`.
+    pub const fn keeps_undo(self) -> bool {
+        matches!(self, Self::InPlace | Self::Drop | Self::KeepUndecodable)
+    }
+
+    /// Returns true if the program makes a second database and leaves the first one as it is.
+    pub const fn makes_target(self) -> bool {
+        matches!(self, Self::To | Self::Repair)
+    }
+
+    /// Returns the command to run on a database after this one was cut off.
+    pub const fn again(self) -> Self {
+        match self {
+            Self::Undo | Self::Discard => Self::InPlace,
+            other => other,
+        }
+    }
+
+    /// The program's arguments for the database below `root`. `filters`: the options for the new filters.
+    pub fn arguments(self, root: &Path, filters: &[&str]) -> Vec<OsString> {
+        let command = if self == Self::Repair { "repair" } else { "rebuild" };
+        let mut arguments = vec![OsString::from(command), root.join(DATABASE).into()];
+        let mut add = |options: &[&str]| arguments.extend(options.iter().map(OsString::from));
+        match self {
+            Self::InPlace | Self::Drop | Self::KeepUndecodable => add(&["--in-place"]),
+            Self::NoUndo => add(&["--in-place", "--no-undo"]),
+            Self::Batches => add(&["--in-place", "--no-undo", "--batch", "8K"]),
+            Self::Undo => add(&["--undo"]),
+            Self::Discard => add(&["--discard"]),
+            Self::To | Self::Repair => add(&["--to"]),
+        }
+        match self {
+            Self::Undo | Self::Discard => {}
+            Self::Drop => add(&["--drop"]),
+            Self::KeepUndecodable => {
+                add(filters);
+                add(&["--keep-undecodable"]);
+            }
+            Self::To => {
+                arguments.push(root.join(TARGET).into());
+                arguments.extend(filters.iter().map(OsString::from));
+            }
+            // `repair` has other options for filters than `rebuild`. Without them it takes over the tables' own.
+            Self::Repair => arguments.push(root.join(TARGET).into()),
+            Self::InPlace | Self::NoUndo | Self::Batches => add(filters),
+        }
+        arguments
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InPlace => "rebuild --in-place",
+            Self::NoUndo => "rebuild --in-place --no-undo",
+            Self::Batches => "rebuild --in-place --no-undo --batch 8K",
+            Self::Undo => "rebuild --undo",
+            Self::Discard => "rebuild --discard",
+            Self::Drop => "rebuild --in-place --drop",
+            Self::KeepUndecodable => "rebuild --in-place --keep-undecodable",
+            Self::To => "rebuild --to",
+            Self::Repair => "repair --to",
+        })
+    }
 }
 
 /// The name of LevelDB's filters since 1.18, and the name of goleveldb's and of older filters.
@@ -132,12 +233,12 @@ impl Case {
     }
 
     /// Runs the program on `before`, with everything recorded.
-    pub fn record(&self, mode: Mode, before: &Tree, disturbance: Disturbance) -> Result<Recorded> {
+    pub fn record(&self, mode: Mode, before: &Tree) -> Result<Recorded> {
         let folder = work_folder()?;
         let root = std::fs::canonicalize(folder.path())?.join("root");
         before.write(&root)?;
         let (before, inodes) = (before.clone(), before.inodes(&root)?);
-        let recording = record(&self.program, &self.arguments(mode, &root), &root, disturbance)?;
+        let recording = record(&self.program, &self.arguments(mode, &root), &root)?;
         let (after, _) = Tree::read(&root)?;
         Ok(Recorded { before, inodes, recording, after })
     }
@@ -147,19 +248,17 @@ impl Case {
 #[derive(Debug)]
 pub struct Recorded {
     before: Tree,
-    /// The inode numbers before the run.
-    pub inodes: Inodes,
+    inodes: Inodes,
     /// The record of the run.
     pub recording: Recording,
-    /// The folder after the run.
-    pub after: Tree,
+    after: Tree,
 }
 
 impl Recorded {
     /// The history of the run. Fails if the program did anything to the folder that was not
     /// recorded.
     pub fn history(&self) -> Result<History> {
-        let history = self.history_of(&self.recording.operations)?;
+        let history = History::new(self.before.clone(), self.inodes.clone(), &self.recording.operations)?;
         self.check_complete(&history)?;
         Ok(history)
     }
@@ -189,19 +288,6 @@ impl Recorded {
             ensure!(replayed == real, "{}: replayed the mode {replayed:o}, really {real:o}", path.display());
         }
         Ok(())
-    }
-
-    /// The inode numbers of the folders.
-    pub fn places(&self) -> Result<Places> {
-        let database = self.before.find(Path::new(DATABASE))?;
-        let inode = |node| self.inodes.iter().find(|(_, found)| **found == node).map(|(inode, _)| *inode);
-        let top = inode(ROOT).context("the recorded folder")?;
-        Ok(Places { top, database: inode(database).context("the database's folder")? })
-    }
-
-    /// The history as it would have been with other operations.
-    pub fn history_of(&self, operations: &[Operation]) -> Result<History> {
-        History::new(self.before.clone(), self.inodes.clone(), operations)
     }
 }
 

@@ -5,21 +5,11 @@
 //! makes the folders that a crash could leave. [`check`] opens them with LevelDB and with goleveldb, has them repaired,
 //! and runs the program on them again.
 
-pub mod altered;
 pub mod case;
 pub mod check;
 pub mod contents;
-pub mod damaged;
-pub mod faults;
-pub mod goleveldb;
-pub mod left_out;
-pub mod links;
-pub mod log;
-pub mod mode;
 pub mod plan;
-pub mod race;
 pub mod record;
-pub mod report;
 pub mod run;
 
 use std::path::{Path, PathBuf};

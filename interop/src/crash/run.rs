@@ -1,5 +1,7 @@
 //! Crashes of `rebuild` and `repair` in many databases.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,13 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use anyhow::{Context as _, Result, ensure};
 use filterblock_crash_states::{History, Model, State, Tree, complete, sample};
 
-use super::altered::Alteration;
-use super::case::{Case, Recorded, work_folder};
+use super::case::{Case, DATABASE, Mode, Recorded, work_folder};
 use super::check::{Check, Checker};
-use super::goleveldb::Goleveldb;
-use super::mode::{DATABASE, Mode};
-use super::record::Disturbance;
-use super::report::Report;
+use crate::goleveldb::Goleveldb;
 use crate::random::Random;
 
 /// The programs that take part.
@@ -43,8 +41,6 @@ pub struct Extent {
     pub states: usize,
     /// The number of threads.
     pub threads: usize,
-    /// A way to take less care, which the checks should notice.
-    pub alteration: Option<Alteration>,
 }
 
 impl Extent {
@@ -73,9 +69,6 @@ pub fn run(programs: &Programs, extent: Extent) -> Result<Report> {
             });
             let mut total = total.lock().expect("nobody panics");
             total.add(&report.with_context(|| format!("database {seed}"))?);
-            if extent.alteration.is_some() && !total.failures.is_empty() {
-                failed.store(true, Ordering::Relaxed); // That is enough.
-            }
         }
     };
     std::thread::scope(|scope| -> Result<()> {
@@ -101,8 +94,7 @@ fn database(programs: &Programs, seed: u64, extent: Extent) -> Result<Report> {
         report.refused_by_goleveldb = 1;
         goleveldb = None;
     }
-    let alteration = extent.alteration;
-    for mode in Mode::ALL.into_iter().filter(|mode| alteration.is_none_or(|it| it.mode() == *mode)) {
+    for mode in Mode::ALL {
         let Some(before) = case.before(mode)? else { continue };
         let checker = Checker::new(&case, goleveldb.as_mut())?;
         let random = Random::for_case(seed, mode as u64 + 1);
@@ -125,34 +117,21 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn all(&mut self, before: &Tree) -> Result<()> {
-        let recorded = self.record(before, &[0])?;
-        let mut history = recorded.history().context("the record is not complete")?;
-        match self.extent.alteration {
-            Some(alteration) if alteration.is_of_second_run() => return self.killed(&history),
-            Some(alteration) => {
-                let operations = &recorded.recording.operations;
-                let Some(altered) = alteration.apply(operations, &recorded.places()?) else { return Ok(()) };
-                history = recorded.history_of(&altered)?;
-            }
-            None => {}
-        }
+        let history = self.record(before, &[0])?.history().context("the record is not complete")?;
         self.durable_at_end(&history);
         let found = sample(&history, self.extent.states, &mut self.random);
         for state in &found {
             self.check(state, &history);
             *self.report.states.entry(self.mode).or_default() += 1;
         }
-        if self.extent.alteration.is_none() {
-            if let Some(state) = found.get(self.random.index(found.len().max(1))) {
-                self.crashed(state).with_context(|| state.describe(&history))?;
-            }
-            self.killed(&history)?;
+        if let Some(state) = found.get(self.random.index(found.len().max(1))) {
+            self.crashed(state).with_context(|| state.describe(&history))?;
         }
-        Ok(())
+        self.killed(&history)
     }
 
     fn record(&mut self, before: &Tree, statuses: &[i32]) -> Result<Recorded> {
-        let recorded = self.case.record(self.mode, before, Disturbance::default())?;
+        let recorded = self.case.record(self.mode, before)?;
         let status = recorded.recording.status;
         let is_right = status.is_some_and(|status| statuses.contains(&status));
         ensure!(is_right, "{}", recorded.recording.ending());
@@ -174,21 +153,13 @@ impl Run<'_> {
     /// Kills the program at some steps, runs it again, and stops that run by a loss of power, which can still take what
     /// the first run had not synced.
     fn killed(&mut self, history: &History) -> Result<()> {
-        let states = match self.extent.alteration {
-            None => self.extent.doubles() - self.extent.doubles() / 2,
-            Some(_) => self.extent.states,
-        };
+        let states = self.extent.doubles() - self.extent.doubles() / 2;
         let kills = kills(history, &mut self.random, KILLS);
         for done in &kills {
             let state = complete(history, *done);
             let describe = || format!("killed: {}", state.describe(history));
             let recorded = self.record(&state.tree, &[0, 1]).with_context(describe)?;
-            let mut both = recorded.behind(history, *done).with_context(describe)?;
-            if let Some(alteration) = self.extent.alteration {
-                let operations = &recorded.recording.operations;
-                let Some(altered) = alteration.apply(operations, &recorded.places()?) else { continue };
-                both = history.continued(*done, recorded.inodes, &altered)?;
-            }
+            let both = recorded.behind(history, *done).with_context(describe)?;
             for state in sample(&both, states.div_ceil(kills.len()), &mut self.random) {
                 self.check(&state, &both);
                 self.report.killed += 1;
@@ -197,12 +168,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Makes the checks of a state: those of the command or, with an alteration, the one that has to notice it.
-    /// [`Check::Used`] is made for about one state in three.
+    /// Makes the checks of a state. [`Check::Used`] is made for about one state in three.
     fn check(&mut self, state: &State, history: &History) {
         self.report.by_any += u64::from(state.model == Model::Any);
-        let altered = self.extent.alteration.map(|alteration| [alteration.noticed_by()]);
-        for &check in altered.as_ref().map_or(Check::of(self.mode), |checks| &checks[..]) {
+        for &check in Check::of(self.mode) {
             let is_out = check == Check::Goleveldb && self.report.refused_by_goleveldb > 0;
             if is_out || (check == Check::Used && !self.random.one_in(3)) {
                 continue;
@@ -248,4 +217,92 @@ fn kills(history: &History, random: &mut Random, count: usize) -> Vec<usize> {
         kills.push(open.swap_remove(random.index(open.len())));
     }
     kills
+}
+
+/// The maximum number of failures of each check and command that a report describes.
+const FAILURES_SHOWN: usize = 2;
+
+/// The counts of the checks, and their failures.
+#[derive(Debug, Default, Clone)]
+pub struct Report {
+    /// The number of databases.
+    pub databases: u64,
+    /// States after a crash, by what the program was doing.
+    pub states: BTreeMap<Mode, u64>,
+    /// States that lost arbitrary names of those that were not synced. The other states lost the last such names.
+    pub by_any: u64,
+    /// States after a second crash, in the run that followed the first crash.
+    pub nested: u64,
+    /// States after a crash in the run that followed a kill.
+    pub killed: u64,
+    /// Operations that were recorded.
+    pub steps: u64,
+    /// Checks by kind.
+    pub checks: BTreeMap<Check, u64>,
+    /// The number of times that the program refused because there was something to undo or to discard.
+    pub refused: u64,
+    /// Databases that goleveldb did not open even before the program ran.
+    pub refused_by_goleveldb: u64,
+    /// Failures, each with its state.
+    pub failures: BTreeMap<(Check, Mode), Vec<String>>,
+}
+
+impl Report {
+    /// The number of all states.
+    pub fn all_states(&self) -> u64 {
+        self.states.values().sum::<u64>() + self.doubles()
+    }
+
+    /// The number of states after two crashes.
+    pub fn doubles(&self) -> u64 {
+        self.nested + self.killed
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.databases += other.databases;
+        self.by_any += other.by_any;
+        self.nested += other.nested;
+        self.killed += other.killed;
+        self.steps += other.steps;
+        self.refused += other.refused;
+        self.refused_by_goleveldb += other.refused_by_goleveldb;
+        for (mode, count) in &other.states {
+            *self.states.entry(*mode).or_default() += count;
+        }
+        for (of, failures) in &other.failures {
+            self.failures.entry(*of).or_default().extend_from_slice(failures);
+        }
+        for (check, count) in &other.checks {
+            *self.checks.entry(*check).or_default() += count;
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} states after crashes in {} databases", self.all_states(), self.databases)?;
+        for (mode, count) in &self.states {
+            writeln!(f, "  {count:6}  of {mode}")?;
+        }
+        writeln!(f, "  {:6}  of a run after a crash", self.nested)?;
+        writeln!(f, "  {:6}  of a run after a kill", self.killed)?;
+        writeln!(
+            f,
+            "  {:6}  of these have lost any names that were not synced, the others the last ones",
+            self.by_any
+        )?;
+        writeln!(f, "  {:6}  operations were recorded", self.steps)?;
+        for (check, count) in &self.checks {
+            writeln!(f, "  {count:6}  times {check}")?;
+        }
+        write!(f, "  {:6}  times it refused until something was undone or discarded", self.refused)?;
+        write!(f, "\n  {:6}  databases that goleveldb does not open even before", self.refused_by_goleveldb)?;
+        for ((check, mode), failures) in &self.failures {
+            write!(f, "\nFAILED {} times: {check}, {mode}", failures.len())?;
+            for failure in failures.iter().take(FAILURES_SHOWN) {
+                write!(f, "\n{failure}")?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -7,7 +7,7 @@ use std::{fmt, fs};
 use anyhow::Result;
 use filterblock::{FilterPolicy as _, SharedPolicy};
 
-use super::script::Script;
+use super::Script;
 use super::{Compression, ffi};
 
 /// The filter policy of a database.

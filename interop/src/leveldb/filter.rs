@@ -1,7 +1,7 @@
 //! LevelDB's hash, Bloom filters and filter blocks.
 
+use super::Script;
 use super::ffi;
-use super::script::Script;
 
 /// LevelDB's hash function.
 pub fn hash(data: &[u8], seed: u32) -> u32 {

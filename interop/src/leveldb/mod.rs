@@ -7,7 +7,6 @@ mod database;
 mod ffi;
 mod filter;
 mod order;
-mod script;
 mod store;
 mod table;
 mod walk;
@@ -27,4 +26,36 @@ pub enum Compression {
     None = 0,
     /// Snappy, where it saves more than an eighth of a block.
     Snappy = 1,
+}
+
+/// Operations in one run of bytes. The counterpart in C++ is `Script` in `shim/support.h`.
+#[derive(Debug, Clone, Default)]
+struct Script(Vec<u8>);
+
+impl Script {
+    fn op(&mut self, op: u8) {
+        self.0.push(op);
+    }
+
+    fn i32(&mut self, number: i32) {
+        self.0.extend_from_slice(&number.to_ne_bytes());
+    }
+
+    fn u64(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_ne_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let len = u32::try_from(bytes.len()).expect("keys, values and blocks under 4 GiB");
+        self.0.extend_from_slice(&len.to_ne_bytes());
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::script::Script;
+use super::Script;
 use super::{Compression, ffi};
 
 /// LevelDB's options for a table.

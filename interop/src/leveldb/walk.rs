@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::Script;
 use super::ffi;
-use super::script::Script;
 
 /// A step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use filterblock_interop::random::Random;
 use rusty_leveldb::compressor::{NoneCompressor, SnappyCompressor};
 use rusty_leveldb::{CompressorId, DB, Options};
 
-use crate::filters;
+use crate::assert_leveldbs;
 use crate::rusty_leveldb_adapter::Policy;
 
 const BITS_PER_KEY: u32 = 10;
@@ -86,7 +86,7 @@ fn leveldb_reads_what_it_writes() {
         let tables = tables_in(folder.path()).unwrap();
         assert!(tables.len() > 2, "{} tables", tables.len());
         for table in tables.values() {
-            assert!(filters::assert_leveldbs(table, BITS_PER_KEY, true) > 1);
+            assert!(assert_leveldbs(table, BITS_PER_KEY, true) > 1);
         }
 
         let policy = counting();

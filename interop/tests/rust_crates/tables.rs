@@ -10,7 +10,7 @@ use filterblock_interop::leveldb;
 use filterblock_interop::random::Random;
 use sstable::{CompressionType, Options, SSIterator as _, Table, TableBuilder};
 
-use crate::filters;
+use crate::assert_leveldbs;
 use crate::sstable_adapter::Policy;
 
 const BITS_PER_KEY: u32 = 10;
@@ -80,7 +80,7 @@ fn leveldb_reads_what_it_writes() {
         let entries = entries(&mut random);
         let file = write(options(&policy, compression, block_size), &entries);
         assert!(policy.created() > 1);
-        assert!(filters::assert_leveldbs(&file, BITS_PER_KEY, false) > 1);
+        assert!(assert_leveldbs(&file, BITS_PER_KEY, false) > 1);
 
         let read =
             leveldb::TableOptions { bits_per_key: Some(BITS_PER_KEY), ..leveldb::TableOptions::default() };

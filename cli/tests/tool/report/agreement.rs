@@ -406,26 +406,6 @@ fn all_databases_of_the_test_data_agree() {
     assert!(number >= 5, "{number}");
 }
 
-/// Checks the databases below the folder that `FILTERBLOCK_DATABASES` names, at any depth. Other programs made them.
-#[test]
-fn databases_made_elsewhere_agree() {
-    let Some(folder) = std::env::var_os("FILTERBLOCK_DATABASES") else { return };
-    let (mut wrong, mut number, mut folders) = (Vec::new(), 0, vec![PathBuf::from(folder)]);
-    while let Some(folder) = folders.pop() {
-        if folder.join("CURRENT").exists() {
-            number += 1;
-            println!("{}", folder.display());
-            wrong.extend(check(&folder, true));
-        } else {
-            let below = fs::read_dir(folder).unwrap().map(Result::unwrap);
-            folders
-                .extend(below.filter(|entry| entry.file_type().unwrap().is_dir()).map(|entry| entry.path()));
-        }
-    }
-    none_wrong(&wrong);
-    assert!(number > 0, "no databases");
-}
-
 #[test]
 fn all_tables_of_the_test_data_agree() {
     let mut wrong = Vec::new();

@@ -1,5 +1,4 @@
-//! Databases whose pages a browser opens too: `.ci/report` names a folder for the pages in the
-//! variable `FILTERBLOCK_PAGES`.
+//! Pages of databases that have grown, are damaged, have no filters or no tables, or hostile names.
 
 use std::fs;
 use std::path::Path;
@@ -9,19 +8,10 @@ use filterblock::{BloomFilterPolicy, FilterPolicy, Keys};
 use super::super::rebuild::{Db, Spec, plan, spec};
 use super::*;
 
-/// Makes the page of the database, checks it, and keeps it under this name for the browser.
+/// Makes the page of the database, and checks it.
 #[track_caller]
-fn page_of(path: &Path, name: &str, status: i32, options: &[&str]) -> Node {
-    let (_, page) = report_with(path, status, options);
-    if let Some(folder) = std::env::var_os("FILTERBLOCK_PAGES") {
-        let file = Path::new(&folder).join(format!("{name}.html"));
-        // From beside it, so that the page has a short path.
-        let (beside, name) = (path.parent().unwrap(), path.file_name().unwrap());
-        let mut arguments = args!["report", name, "-o", file].to_vec();
-        arguments.extend(options.iter().map(Into::into));
-        finish(command(&arguments).current_dir(beside).spawn().unwrap()).expect(status);
-    }
-    page
+fn page_of(path: &Path, status: i32, options: &[&str]) -> Node {
+    report_with(path, status, options).1
 }
 
 /// A table whose keys are every `step`-th of these numbers.
@@ -53,7 +43,7 @@ fn grown() -> Db {
 #[test]
 fn a_grown_database() {
     let db = grown();
-    let page = page_of(&db.dir(), "grown", 0, &[]);
+    let page = page_of(&db.dir(), 0, &[]);
     let levels = lines(&page, "without filters");
     let counts: Vec<_> = levels.iter().map(|line| (&*line[0], &*line[1], &*line[2])).collect();
     assert_eq!(
@@ -78,7 +68,7 @@ fn a_database_in_which_every_kind_of_thing_is_wrong() {
     cut("000060.ldb", &|bytes| bytes.clear());
     fs::remove_file(db.dir().join("000061.ldb")).unwrap();
     fs::create_dir(db.dir().join("000099.ldb")).unwrap();
-    let page = page_of(&db.dir(), "damaged", 1, &["--no-tune"]);
+    let page = page_of(&db.dir(), 1, &["--no-tune"]);
     let codes: Vec<_> = lines(&page, "what it means").into_iter().map(|line| line[0].clone()).collect();
     for code in ["checksum", "not-a-table", "table-missing", "unreadable"] {
         assert!(codes.iter().any(|found| found == code), "{code}: {codes:?}");
@@ -90,10 +80,10 @@ fn a_database_in_which_every_kind_of_thing_is_wrong() {
 
 #[test]
 fn a_database_without_filters_and_one_without_tables() {
-    let page = page_of(&database("unfiltered"), "unfiltered", 0, &["--no-tune"]);
+    let page = page_of(&database("unfiltered"), 0, &["--no-tune"]);
     assert!(page.words().contains("None of the 2 tables has filters"));
     let db = plan([]).make();
-    let page = page_of(&db.dir(), "empty", 0, &[]);
+    let page = page_of(&db.dir(), 0, &[]);
     assert!(page.words().contains("There are no tables."));
 }
 
@@ -134,7 +124,7 @@ fn hostile_names() {
     }
     let dir = db.dir().with_file_name("db<script>alert(2)<!--");
     fs::rename(db.dir(), &dir).unwrap();
-    let page = page_of(&dir, "hostile", 1, &["--no-tune"]);
+    let page = page_of(&dir, 1, &["--no-tune"]);
     // No program has policies of such long names.
     let findings = lines(&page, "at offset");
     assert_eq!((findings.len(), &*findings[0][0], &*findings[0][1]), (1, "000021.ldb", "unsupported"));

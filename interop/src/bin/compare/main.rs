@@ -1,19 +1,15 @@
 //! Compares the library and the program with LevelDB: one command for each subject. Most commands stop at the first
 //! difference, and name the seed and the case. The same seed makes the same cases.
 
-#[cfg(feature = "tool")]
-mod rebuild;
-#[cfg(feature = "tool")]
-mod scan;
 mod speed;
-#[cfg(feature = "tool")]
-mod verify;
 
+use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use filterblock_interop::compare;
+use filterblock_interop::leveldb::{Store, StoreOptions};
 
 /// Compares filterblock with LevelDB; most commands fail at the first difference.
 #[derive(Parser)]
@@ -59,24 +55,9 @@ enum Subject {
     Database(Cases<50_000>),
     /// Random databases of LevelDB and, if Go is installed, goleveldb: `query`, `scan` and `verify`, with sound and
     /// with damaged filters. The seed does not determine when a database compacts by itself.
-    #[cfg(feature = "tool")]
     Databases(Cases<200>),
-    /// Rates of false positives that `inspect` shows, in `testdata` and in random tables; fails at the first rate that
-    /// is off by more than a factor of 1.3.
-    #[cfg(feature = "tool")]
-    Rates {
-        #[command(flatten)]
-        cases: Cases<200>,
-        /// Number of random keys that LevelDB is asked for in each table.
-        #[arg(long, default_value_t = 1_000_000)]
-        keys: u64,
-    },
-    /// Makes small databases of every kind with LevelDB and goleveldb, each in a folder of its own below `FOLDER`.
-    #[cfg(feature = "tool")]
-    Make { folder: std::path::PathBuf },
     /// Compares what `tune` predicts with what LevelDB reads, in 26 databases as they are and rebuilt. Prints tables in
     /// Markdown, and on standard error everything that does not hold.
-    #[cfg(feature = "tool")]
     Tune {
         /// Ten small databases only.
         #[arg(long)]
@@ -94,13 +75,20 @@ enum Subject {
         #[arg(long, default_value_t = 50_000)]
         lookups: usize,
     },
-    /// `rebuild`: what LevelDB and goleveldb find in rebuilt databases, and what it costs. Linux only.
-    #[cfg(feature = "tool")]
-    #[command(subcommand)]
-    Rebuild(rebuild::Mode),
+    /// `rebuild` of random databases, and of some whose result is known byte for byte: what LevelDB and goleveldb find
+    /// before and after. Linux only.
+    Rebuild {
+        #[command(flatten)]
+        cases: Cases<200>,
+        /// Milliseconds for which LevelDB uses every fourth database afterwards.
+        #[arg(long, default_value_t = 1200)]
+        milliseconds: u64,
+    },
+    /// Opens a database with LevelDB, prints "open", and closes it when standard input ends.
+    #[command(hide = true)]
+    Hold { folder: std::path::PathBuf },
     /// `repair` of damaged databases of LevelDB: what LevelDB, goleveldb and plyvel read from the new ones, which they
     /// then write to and compact.
-    #[cfg(feature = "tool")]
     Repaired {
         #[command(flatten)]
         cases: Cases<6>,
@@ -108,15 +96,7 @@ enum Subject {
         #[arg(long, default_value_t = 3)]
         seconds: u64,
     },
-    /// The lines and the speed of `scan --hex` and of LevelDB's iterator. Linux only.
-    #[cfg(feature = "tool")]
-    #[command(subcommand)]
-    Scan(scan::Mode),
-    /// The speed of `verify` and of LevelDB's iteration with checksums. Linux only.
-    #[cfg(feature = "tool")]
-    #[command(subcommand)]
-    Verify(verify::Mode),
-    /// Times LevelDB, sstable, goleveldb, fastbloom and ours in turns; fails where results differ.
+    /// Times LevelDB and ours in turns; fails where results differ.
     Speed(speed::Arguments),
 }
 
@@ -136,27 +116,17 @@ fn main() -> Result<ExitCode> {
             // Fewer keys, since the database is opened again after every 90 lookups.
             println!("{}", compare::repair::run(keys.min(5_000), true)?);
         }
-        #[cfg(feature = "tool")]
         Subject::Databases(Cases { cases, seed }) => {
             let folder = tempfile::tempdir()?;
             let goleveldb = filterblock_interop::goleveldb::build("databases", folder.path())?;
             println!("{}", compare::at_random::run(cases, seed, goleveldb.as_deref())?);
         }
-        #[cfg(feature = "tool")]
-        Subject::Rates { cases: Cases { cases, seed }, keys } => {
-            let testdata = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata");
-            println!("{}", compare::rates::run(testdata.as_ref(), cases, keys, seed)?);
-        }
-        #[cfg(feature = "tool")]
         Subject::Tune { counts: true, quick, seed, lookups, .. } => {
             println!(
                 "{} lookups read the blocks expected",
                 compare::tune::check_counts(quick, seed, lookups)?
             );
         }
-        #[cfg(feature = "tool")]
-        Subject::Make { folder } => println!("{} databases", compare::tune::make(&folder, 1)?),
-        #[cfg(feature = "tool")]
         Subject::Tune { quick, only, seed, lookups, .. } => {
             let report = compare::tune::run(&compare::tune::Options { quick, only, seed, lookups })?;
             println!("{report}");
@@ -165,19 +135,29 @@ fn main() -> Result<ExitCode> {
             }
             return Ok(if report.faults().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
-        #[cfg(feature = "tool")]
-        Subject::Rebuild(mode) => return rebuild::run(mode),
-        #[cfg(feature = "tool")]
+        Subject::Rebuild { cases: Cases { cases, seed }, milliseconds } => {
+            let folder = tempfile::tempdir()?;
+            let programs = compare::rebuild::Programs::build(folder.path())?;
+            let time = std::time::Duration::from_millis(milliseconds);
+            println!("{}", compare::rebuild::run(cases, seed, time, programs.as_ref())?);
+            for (filters, tables) in compare::rebuild::identity::run(seed)? {
+                println!(
+                    "{filters}: {tables} tables the same, rebuilt with what they had and after a change"
+                );
+            }
+        }
+        Subject::Hold { folder } => {
+            let _open = Store::open(&folder, &StoreOptions { must_exist: true, ..StoreOptions::default() })?;
+            println!("open");
+            std::io::stdout().flush()?;
+            std::io::stdin().read_to_end(&mut Vec::new())?;
+        }
         Subject::Repaired { cases: Cases { cases, seed }, seconds } => {
             let folder = tempfile::tempdir()?;
             let judges = compare::judges::Judge::all(folder.path())?;
             let time = std::time::Duration::from_secs(seconds);
             println!("{}", compare::repaired::run(cases, seed, &judges, (1, time))?);
         }
-        #[cfg(feature = "tool")]
-        Subject::Scan(mode) => scan::run(mode)?,
-        #[cfg(feature = "tool")]
-        Subject::Verify(mode) => verify::run(mode)?,
         Subject::Speed(arguments) => speed::run(arguments)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,81 +1,91 @@
-//! The conformance suite: makes the cases, and asks implementations.
+//! Makes the cases of the conformance suite anew (`generate`), or answers them as LevelDB or this library does.
+//!
+//! A line with a case comes in, `{"case": NAME, "kind": KIND, "given": {…}}`, and a line goes out: `{"case": NAME,
+//! "answer": {…}}`, without `answer` if the implementation has no interface for the case.
 
-mod page;
+#[path = "../../../../conformance/runners/filterblock.rs"]
+mod filterblock;
+mod leveldb;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
 
-use anyhow::{Result, ensure};
-use clap::{Parser, Subcommand};
-use filterblock_interop::conformance::generate;
-use serde_json::Value;
+use anyhow::{Context as _, Result, bail};
+use filterblock_interop::conformance::generate::files;
+use serde_json::{Value, json};
 
-/// Makes the cases of the conformance suite, and asks implementations.
-#[derive(Parser)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Replace the files in `conformance/cases` by LevelDB's answers of today
-    Generate,
-    /// Ask implementations, and print each answer that is not LevelDB's
-    Run {
-        /// Implementations to ask; all unless given
-        implementations: Vec<String>,
-        /// Ask this case alone, and print it with each answer
-        #[arg(long)]
-        case: Option<String>,
-    },
-    /// Ask all implementations, and put the table into `docs/conformance.md`
-    Page,
-}
+type Answer = fn(&str, &Value) -> Option<Value>;
 
 fn main() -> Result<()> {
-    match Arguments::parse().command {
-        Command::Generate => generate(),
-        Command::Run { implementations, case } => page::list(&implementations, case.as_deref()),
-        Command::Page => page::write(),
+    match std::env::args().nth(1).as_deref() {
+        Some("generate") => generate(),
+        Some("filterblock") => reply(filterblock::answer),
+        Some("leveldb") => reply(leveldb::answer),
+        _ => bail!("usage: conformance generate, filterblock or leveldb"),
     }
 }
 
-/// The folder of the cases.
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("conformance").join("cases")
-}
-
-/// Finds the program beside this one that answers for the implementations that this package links.
-fn runner_program() -> Result<PathBuf> {
-    let program = std::env::current_exe()?.with_file_name("conformance-runner");
-    ensure!(
-        program.exists(),
-        "{} is not built: cargo build --release -p filterblock-interop",
-        program.display()
-    );
-    Ok(program)
-}
-
+/// Replaces the files in `conformance/cases` by LevelDB's answers of today.
 fn generate() -> Result<()> {
-    let files = generate::files(&runner_program()?)?;
-    fs::create_dir_all(folder())?;
-    for (name, lines) in files {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("conformance").join("cases");
+    for (name, lines) in files(&std::env::current_exe()?)? {
         println!("{name}: {} cases", lines.lines().count());
-        fs::write(folder().join(name), lines)?;
+        std::fs::write(folder.join(name), lines)?;
     }
     Ok(())
 }
 
-/// Reads all cases: for each file, its name without the extension, and its cases.
-fn cases() -> Result<Vec<(String, Vec<Value>)>> {
-    let mut files: Vec<_> = fs::read_dir(folder())?.collect::<std::io::Result<_>>()?;
-    files.sort_by_key(std::fs::DirEntry::file_name);
-    let read = |file: fs::DirEntry| {
-        let text = fs::read_to_string(file.path())?;
-        let cases = text.lines().map(serde_json::from_str).collect::<serde_json::Result<_>>()?;
-        let name = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok((name, cases))
-    };
-    files.into_iter().map(read).collect()
+fn reply(answer: Answer) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let case: Value = serde_json::from_str(&line?)?;
+        let kind = case["kind"].as_str().context("a case has a kind")?;
+        let mut reply = json!({ "case": case["case"] });
+        if let Some(answer) = answer(kind, &case["given"]) {
+            reply["answer"] = answer;
+        }
+        writeln!(out, "{reply}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// The bytes of a text in hexadecimal.
+fn bytes(text: &Value) -> Vec<u8> {
+    let text = text.as_str().expect("bytes in hexadecimal");
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("bytes in hexadecimal");
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+/// Writes the files of a database into a temporary folder.
+fn database(given: &Value) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, contents) in given["files"].as_object().into_iter().flatten() {
+        std::fs::write(folder.path().join(name), bytes(contents)).expect("a small file");
+    }
+    folder
+}
+
+/// The answer about a key.
+fn got<E>(found: Result<Option<Vec<u8>>, E>) -> Value {
+    match found {
+        Ok(Some(value)) => json!({ "value": filterblock_interop::hex(&value) }),
+        Ok(None) => json!({ "absent": true }),
+        Err(_) => json!({ "error": true }),
+    }
+}
+
+/// A key and its value.
+type Entry = (Vec<u8>, Vec<u8>);
+
+/// The answer about all entries.
+fn listed<E>(entries: Result<Vec<Entry>, E>) -> Value {
+    use filterblock_interop::hex;
+    match entries {
+        Ok(entries) => {
+            let entries: Value = entries.iter().map(|(key, value)| json!([hex(key), hex(value)])).collect();
+            json!({ "entries": entries })
+        }
+        Err(_) => json!({ "error": true }),
+    }
 }

@@ -8,7 +8,7 @@ use filterblock_interop::leveldb::{
     Compression, Database, DatabaseOptions, Filter, Table, TableOptions, WriteBatch, tables_in,
 };
 
-use crate::text::{Text, hex, value_of};
+use crate::{Text, hex, value_of};
 
 pub(crate) fn write(folder: &Path) -> Result<()> {
     let options =

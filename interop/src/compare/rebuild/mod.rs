@@ -6,7 +6,6 @@ pub mod identity;
 mod lookups;
 mod source;
 mod tables;
-mod workload;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -216,7 +215,7 @@ impl Case<'_> {
             ensure_alone(&database)?;
         }
         if !self.time.is_zero() && self.kind.order() != Order::IgnoringCase {
-            report.writes += workload::run(rebuilt, &options, &lookups.entries, self.time, random)?;
+            report.writes += lookups::write_on(rebuilt, &options, &lookups.entries, self.time, random)?;
         }
         Ok(())
     }

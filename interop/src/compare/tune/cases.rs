@@ -1,6 +1,6 @@
 //! The databases that are compared.
 
-use super::keys::Keys;
+use super::write::Keys;
 
 /// A database to be written.
 #[derive(Debug, Clone)]

@@ -1,11 +1,7 @@
 //! Compares what `filterblock tune` predicts with what LevelDB reads, before and after
 //! `filterblock rebuild`.
 
-mod best;
 mod cases;
-mod emulated;
-mod keys;
-mod least_squares;
 mod measure;
 mod model;
 mod predicted;
@@ -22,8 +18,7 @@ use filterblock::{
 };
 
 use self::cases::Case;
-use self::emulated::Emulated;
-use self::measure::Reader;
+use self::measure::{Emulated, Reader};
 use self::model::{Kind, Model};
 use self::predicted::{Choice, Predicted, Tuning};
 pub use self::report::Report;
@@ -68,23 +63,6 @@ pub fn run(options: &Options) -> Result<Report> {
         }
     }
     Ok(report)
-}
-
-/// Makes the small databases of every kind, except for goleveldb's if Go is not installed, each in a folder of its own
-/// below `to`. Returns the number of databases.
-pub fn make(to: &Path, seed: u64) -> Result<usize> {
-    let programs = tempfile::tempdir()?;
-    let program = goleveldb::build("databases", programs.path())?;
-    let mut made = 0;
-    for (number, case) in (0..).zip(Case::list(true)) {
-        if program.is_some() || !matches!(case.writer, cases::Writer::Goleveldb { .. }) {
-            let folder = to.join(case.name.replace(|of: char| !of.is_ascii_alphanumeric(), "-"));
-            std::fs::create_dir_all(&folder)?;
-            write::write(&case, &folder, program.as_deref(), &mut Random::for_case(seed, number))?;
-            made += 1;
-        }
-    }
-    Ok(made)
 }
 
 /// Makes the databases, or ten small ones if `quick`, and compares the blocks that LevelDB counts with those that the
@@ -160,14 +138,9 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         sample: tuned.sample()?,
         action: action.to_owned(),
         bytes: tuned.bytes()?,
-        best: None,
         lookups: options.lookups,
         rows: Vec::new(),
     };
-    // By the reads of other keys than the user's, because the rates of present keys are not shown by level.
-    let without_lookups = case.lookups.then(|| Tuning::of(folder.path(), case.all, None)).transpose()?;
-    let (settings, tuning) = without_lookups.as_ref().unwrap_or(&tuned).lines();
-    database.best = best::compare(settings, tuning).context("the best filters")?;
     let now = tuned.now()?;
     let compared = asked.compare(&before, &now, size)?;
     let absent = now.absent().value;

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use filterblock::database::{DatabaseFiles, Manifest};
 
-use super::keys::Keys;
+use super::write::Keys;
 use crate::leveldb::{Table, TableOptions};
 use crate::random::Random;
 

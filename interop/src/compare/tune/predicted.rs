@@ -55,7 +55,7 @@ pub(super) struct Predicted {
 }
 
 /// The kinds of keys near stored ones.
-pub(super) const NEAR: [&str; 4] = ["changed", "between", "cut", "longer"];
+const NEAR: [&str; 4] = ["changed", "between", "cut", "longer"];
 
 fn near(json: &Value) -> Result<[Option<Estimate>; 4]> {
     let mut near = [None; 4];
@@ -165,11 +165,6 @@ impl Tuning {
         Predicted::of(&self.tuning["now"]).context("now")
     }
 
-    /// The line of each setting, and the line about the database.
-    pub(super) fn lines(&self) -> (&[Value], &Value) {
-        (&self.settings, &self.tuning)
-    }
-
     /// The bytes of all tables.
     pub(super) fn bytes(&self) -> Result<u64> {
         let levels = self.tuning["levels"].as_array().context("levels")?;
@@ -232,78 +227,5 @@ impl Tuning {
         ensure!(!settings.is_empty(), "no setting of {policy} was tried");
         let at = number % settings.len();
         Choice::of(settings.swap_remove(at)).context("setting")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn outcome() -> Value {
-        let estimate = json!({"value": 0.5, "low": 0.4, "high": 0.6});
-        json!({
-            "size": {"value": 100, "low": 90, "high": 110}, "bytes_per_entry": 1.5,
-            "rates": {"formula": null, "random": null, "neighbours": null, "near": null, "lookups": null},
-            "reads": {"random": estimate, "neighbours": estimate, "near": {"changed": estimate}, "lookups": null,
-                "present": estimate},
-            "levels": [],
-        })
-    }
-
-    fn tuning() -> Tuning {
-        let choice = |second: u64| {
-            json!({
-                "policy": "leveldb.BuiltinBloomFilter2", "base_lg": 14,
-                "bits_per_key": [
-                    {"level": 0, "bits_per_key": 12}, {"level": 2, "bits_per_key": second},
-                ],
-                "outcome": outcome(),
-            })
-        };
-        let setting = json!({
-            "object": "setting", "policy": OLD_NAME, "base_lg": 11, "bits_per_key": 7, "in_use": false,
-            "outcome": outcome(),
-        });
-        let tuning = json!({
-            "object": "tuning", "status": "ok", "policy": OLD_NAME, "now": outcome(),
-            "budget": {"bytes": 4096, "origin": "given"}, "sample": {"tables": 1, "of_tables": 3},
-            "uniform": choice(12), "by_level": choice(9),
-            "advice": {
-                "action": "rebuild", "text": "", "choice": choice(9),
-                "arguments": ["--bits-per-key", "0=12,2=9"],
-            },
-        });
-        Tuning::parse(vec![setting, tuning]).unwrap()
-    }
-
-    fn words(choice: &Choice) -> String {
-        choice.arguments.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn choices_become_arguments() {
-        let tuning = tuning();
-        let [uniform, by_level] =
-            [tuning.uniform(), tuning.by_level()].map(|choice| choice.unwrap().unwrap());
-        const NEW: &str = "--policy leveldb.BuiltinBloomFilter2 --bits-per-key";
-        assert_eq!(words(&uniform), format!("{NEW} 12 --base-lg 14"));
-        assert_eq!(words(&by_level), format!("{NEW} 0=12,2=9 --base-lg 14"));
-        // The arguments that `tune` prints are taken as they are.
-        assert_eq!(words(&tuning.advice().unwrap().1.unwrap()), "--bits-per-key 0=12,2=9");
-        let setting = tuning.setting(5, Some((7, 11))).unwrap();
-        assert!(tuning.setting(5, Some((11, 7))).is_err());
-        assert_eq!(
-            words(&setting),
-            format!("--policy {OLD_NAME} --bits-per-key 7 --base-lg 11 --hash unsigned")
-        );
-    }
-
-    #[test]
-    fn an_interval_is_four_standard_errors_wide_about() {
-        let size = tuning().now().unwrap().size;
-        assert_eq!((size.value, (size.error() * 100.0).round()), (100.0, 510.0));
-        assert!(Estimate::of(&json!({"value": 2.0, "low": 0.0, "high": 1.0})).is_err());
     }
 }

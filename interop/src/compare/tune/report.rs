@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::best::{Best, Found};
 use super::verdict::Compared;
 
 /// The comparisons of all databases.
@@ -24,8 +23,6 @@ pub(super) struct Database {
     pub(super) action: String,
     /// The size of all tables.
     pub(super) bytes: u64,
-    /// The comparison of the choice with the best one; `None`: nothing fits into the budget.
-    pub(super) best: Option<Best>,
     /// The number of keys of each kind that were asked for.
     pub(super) lookups: usize,
     pub(super) rows: Vec<Row>,
@@ -91,10 +88,6 @@ impl Database {
     /// The faults of the advice.
     fn faults_of_advice(&self) -> Vec<String> {
         let mut faults = self.rises();
-        faults.extend(self.best.as_ref().and_then(Best::fault));
-        if self.bytes >= FLOOR && self.action == "leave" {
-            faults.extend(self.best.as_ref().and_then(Best::missed));
-        }
         if self.bytes < FLOOR && self.action != "leave" {
             faults.push(format!("{} for {} bytes of tables", self.action, self.bytes));
         }
@@ -205,29 +198,6 @@ impl fmt::Display for Report {
                 by_level.bytes(),
                 gain(|row| row.absent),
                 gain(Row::measured_absent)
-            )?;
-        }
-        writeln!(
-            f,
-            "\nThe advice beside the best of all bits by level and ranges: blocks that an absent key reads.\n"
-        )?;
-        writeln!(
-            f,
-            "| database | tables | now | advice | | chosen | best | best without a rise | combinations |\n\
-             |---|---|---|---|---|---|---|---|---|"
-        )?;
-        for database in &self.databases {
-            let Database { name, action, bytes, .. } = database;
-            write!(f, "| {name} | {bytes} bytes |")?;
-            let Some(Best { now, advised, chosen, best, without_rise, tried }) = &database.best else {
-                writeln!(f, " | {action} | | | nothing fits | | |")?;
-                continue;
-            };
-            let advised = advised.map_or_else(String::new, |advised| format!("{advised:.4}"));
-            let without_rise = without_rise.as_ref().map_or_else(String::new, Found::to_string);
-            writeln!(
-                f,
-                " {now:.4} | {action} | {advised} | {chosen:.4} | {best} | {without_rise} | {tried} |"
             )?;
         }
         let (held, reads) = self.held();

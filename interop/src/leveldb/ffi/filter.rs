@@ -1,7 +1,7 @@
 //! The functions of `shim/filter.cc`.
 
 use super::{Bytes, Sink, SinkFn, collect, with_sink};
-use crate::leveldb::script::Script;
+use crate::leveldb::Script;
 
 unsafe extern "C" {
     fn fb_hash(data: Bytes, seed: u32) -> u32;

@@ -6,7 +6,6 @@ mod filter;
 mod order;
 mod policy;
 pub mod speed;
-mod speed_table;
 mod store;
 mod table;
 mod walk;

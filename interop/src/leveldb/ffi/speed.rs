@@ -1,18 +1,14 @@
-//! The functions of `shim/speed.cc`.
+//! The functions of `shim/speed.cc`: loops over LevelDB's functions.
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
 
-use super::{Bytes, Sink, bits_per_key, collect};
+use anyhow::{Result, ensure};
 
-pub use super::speed_table::{Lookups, Table, walk, walk_file, write};
-
-/// `fb_speed_policy`
-#[repr(C)]
-struct RawPolicy {
-    bits_per_key: i32,
-    internal_keys: u8,
-}
+use super::table::RawTableOptions;
+use super::{Bytes, Sink, bits_per_key, check, collect};
+use crate::leveldb::TableOptions;
 
 /// `fb_speed_query`
 #[repr(C)]
@@ -21,34 +17,44 @@ struct RawQuery {
     key: Bytes,
 }
 
-unsafe extern "C" {
-    fn fb_speed_build(
-        policy: *const RawPolicy,
-        keys: *const Bytes,
-        count: usize,
-        per_filter: usize,
-        to: Sink,
-    );
-    fn fb_speed_ask(
-        policy: *const RawPolicy,
-        block: Bytes,
-        queries: *const RawQuery,
-        count: usize,
-        to: *mut u8,
-    );
-    fn fb_speed_ask_tables(
-        policy: *const RawPolicy,
-        blocks: *const Bytes,
-        tables: usize,
-        queries: *const RawQuery,
-        count: usize,
-        to: *mut u8,
-    );
-    fn fb_speed_dry_run(queries: *const RawQuery, count: usize, to: *mut u8);
+#[repr(C)]
+struct RawTable {
+    _opaque: [u8; 0],
 }
 
-/// Keys or blocks in the form that the other side takes.
-pub struct Slices<'a>(pub(super) Vec<Bytes>, PhantomData<&'a [u8]>);
+/// `fb_speed_lookup`
+#[repr(C)]
+struct RawLookup {
+    table: usize,
+    key: Bytes,
+}
+
+unsafe extern "C" {
+    fn fb_speed_build(bits_per_key: i32, keys: *const Bytes, count: usize, per_filter: usize, to: Sink);
+    fn fb_speed_ask(bits_per_key: i32, block: Bytes, queries: *const RawQuery, count: usize, to: *mut u8);
+    fn fb_speed_write(
+        options: *const RawTableOptions,
+        keys: *const Bytes,
+        values: *const Bytes,
+        count: usize,
+        to: *mut u8,
+        capacity: usize,
+        size: *mut u64,
+        error: Sink,
+    ) -> u8;
+    fn fb_speed_table_open(options: *const RawTableOptions, contents: Bytes, error: Sink) -> *mut RawTable;
+    fn fb_speed_table_get(
+        tables: *const *mut RawTable,
+        lookups: *const RawLookup,
+        count: usize,
+        bytes: *mut u64,
+        error: Sink,
+    ) -> u8;
+    fn fb_speed_table_free(table: *mut RawTable);
+}
+
+/// Keys or values in the form that the other side takes.
+pub struct Slices<'a>(Vec<Bytes>, PhantomData<&'a [u8]>);
 
 impl<'a> Slices<'a> {
     /// Borrows the bytes, which do not move.
@@ -68,51 +74,89 @@ impl<'a> Queries<'a> {
     }
 }
 
-/// Loops over LevelDB's filter blocks with one policy.
-pub struct Loops(RawPolicy);
+/// Builds the filter block with `per_filter` keys for each 2 KiB of data blocks.
+pub fn build(bits: u32, keys: &Slices<'_>, per_filter: usize) -> Vec<u8> {
+    let Slices(keys, _) = keys;
+    let bits = bits_per_key(Some(bits));
+    // SAFETY: keys and sink live through the call.
+    collect(|block| unsafe { fb_speed_build(bits, keys.as_ptr(), keys.len(), per_filter, block) })
+}
 
-impl Loops {
-    /// Makes loops with this many bits a key, over internal keys or plain ones.
-    pub fn new(bits: u32, internal_keys: bool) -> Self {
-        Self(RawPolicy { bits_per_key: bits_per_key(Some(bits)), internal_keys: internal_keys.into() })
-    }
+/// Sets `answers` to one byte for each query: 1 if the key may match, otherwise 0.
+pub fn ask(bits: u32, block: &[u8], queries: &Queries<'_>, answers: &mut Vec<u8>) {
+    let Queries(queries, _) = queries;
+    answers.resize(queries.len(), 0);
+    let (bits, count, to) = (bits_per_key(Some(bits)), queries.len(), answers.as_mut_ptr());
+    // SAFETY: everything lives through the call, and there is a byte for each query.
+    unsafe { fb_speed_ask(bits, Bytes::new(block), queries.as_ptr(), count, to) };
+}
 
-    /// Builds the filter block with `per_filter` keys for each 2 KiB of data blocks.
-    pub fn build(&self, keys: &Slices<'_>, per_filter: usize) -> Vec<u8> {
-        let Slices(keys, _) = keys;
-        // SAFETY: policy, keys and sink live through the call.
-        collect(|block| unsafe { fb_speed_build(&self.0, keys.as_ptr(), keys.len(), per_filter, block) })
-    }
+/// Writes a table of plain keys into `to`, which is long enough. Returns the table's size.
+///
+/// # Panics
+///
+/// Panics if `options` is for internal keys, or unless there is a value for each key.
+pub fn write(options: &TableOptions, keys: &Slices<'_>, values: &Slices<'_>, to: &mut [u8]) -> Result<usize> {
+    assert!(!options.internal_keys, "plain keys");
+    let (keys, values) = (&keys.0, &values.0);
+    assert_eq!(keys.len(), values.len(), "a value for each key");
+    let (mut size, count) = (0, keys.len());
+    let (options, capacity) = (options.into(), to.len());
+    let (keys, values, to) = (keys.as_ptr(), values.as_ptr(), to.as_mut_ptr());
+    // SAFETY: everything lives through the call, and no more than `capacity` bytes are written.
+    check(|error| unsafe { fb_speed_write(&options, keys, values, count, to, capacity, &mut size, error) })?;
+    Ok(usize::try_from(size)?)
+}
 
-    /// Sets `answers` to one byte for each query: 1 if the key may match, otherwise 0.
-    pub fn ask(&self, block: &[u8], queries: &Queries<'_>, answers: &mut Vec<u8>) {
-        let Queries(queries, _) = queries;
-        answers.resize(queries.len(), 0);
-        // SAFETY: everything lives through the call, and there is a byte for each query.
-        unsafe {
-            fb_speed_ask(&self.0, Bytes::new(block), queries.as_ptr(), queries.len(), answers.as_mut_ptr())
-        };
-    }
+/// LevelDB's `Table` over a file in memory, which it reads without copying.
+pub struct Table<'a> {
+    raw: NonNull<RawTable>,
+    contents: PhantomData<&'a [u8]>,
+}
 
-    /// Sets `answers` to one byte for each query: the number of blocks in which the key may match.
-    pub fn ask_tables(&self, blocks: &Slices<'_>, queries: &Queries<'_>, answers: &mut Vec<u8>) {
-        let (Slices(blocks, _), Queries(queries, _)) = (blocks, queries);
-        answers.resize(queries.len(), 0);
-        let (policy, to) = (&raw const self.0, answers.as_mut_ptr());
-        // SAFETY: everything lives through the call, and there is a byte for each query.
-        unsafe {
-            fb_speed_ask_tables(policy, blocks.as_ptr(), blocks.len(), queries.as_ptr(), queries.len(), to)
-        };
+impl<'a> Table<'a> {
+    /// Opens a table of plain keys. Panics if `options` is for internal keys.
+    pub fn open(options: &TableOptions, contents: &'a [u8]) -> Result<Self> {
+        assert!(!options.internal_keys, "plain keys");
+        let mut raw = ptr::null_mut();
+        check(|error| {
+            // SAFETY: the options are copied, and the contents outlive the table.
+            raw = unsafe { fb_speed_table_open(&options.into(), Bytes::new(contents), error) };
+            u8::from(!raw.is_null())
+        })?;
+        Ok(Self { raw: NonNull::new(raw).expect("a table, or an error"), contents: PhantomData })
     }
 }
 
-/// Reads each query, and asks nothing. Panics if a key is empty.
-pub fn dry_run(queries: &Queries<'_>, answers: &mut Vec<u8>) {
-    let Queries(queries, _) = queries;
-    answers.resize(queries.len(), 0);
-    assert!(queries.iter().all(|query| query.key.size > 0), "the first byte is read");
-    // SAFETY: everything lives through the call, and there is a byte for each query.
-    unsafe { fb_speed_dry_run(queries.as_ptr(), queries.len(), answers.as_mut_ptr()) };
+impl Drop for Table<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it came from `open` and is dropped once.
+        unsafe { fb_speed_table_free(self.raw.as_ptr()) }
+    }
+}
+
+/// Keys, each with the number of the table in which it is looked up.
+pub struct Lookups<'a>(Vec<RawLookup>, PhantomData<&'a [u8]>);
+
+impl<'a> Lookups<'a> {
+    /// Borrows the keys, which do not move.
+    pub fn new(lookups: &[(usize, &'a [u8])]) -> Self {
+        let raw = |&(table, key): &(usize, &[u8])| RawLookup { table, key: Bytes::new(key) };
+        Self(lookups.iter().map(raw).collect(), PhantomData)
+    }
+
+    /// Looks each key up by `Table::InternalGet`. Returns the number of bytes of the values found.
+    pub fn get(&self, tables: &[Table<'_>]) -> Result<u64> {
+        let Self(lookups, _) = self;
+        ensure!(lookups.iter().all(|lookup| lookup.table < tables.len()), "a table for each key");
+        let tables: Vec<_> = tables.iter().map(|table| table.raw.as_ptr()).collect();
+        let (mut bytes, count) = (0, lookups.len());
+        let (tables, lookups) = (tables.as_ptr(), lookups.as_ptr());
+        // SAFETY: tables, keys and the place for the sum live through the call, and each number is
+        // a table's.
+        check(|error| unsafe { fb_speed_table_get(tables, lookups, count, &mut bytes, error) })?;
+        Ok(bytes)
+    }
 }
 
 impl fmt::Debug for Slices<'_> {
@@ -127,8 +171,14 @@ impl fmt::Debug for Queries<'_> {
     }
 }
 
-impl fmt::Debug for Loops {
+impl fmt::Debug for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Loops").field(&self.0.bits_per_key).finish()
+        f.debug_struct("Table").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Lookups<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lookups").field(&self.0.len()).finish()
     }
 }

@@ -10,7 +10,7 @@ use anyhow::Result;
 
 use super::policy::{Policy, RawPolicy};
 use super::{Bytes, EntryFn, EntrySink, Sink, check, collect, entry_sink, with_sink};
-use crate::leveldb::script::Script;
+use crate::leveldb::Script;
 use crate::leveldb::store::{Counts, StoreFilter, StoreOptions};
 
 /// `fb_store_options`

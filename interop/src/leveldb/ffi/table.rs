@@ -8,8 +8,8 @@ use anyhow::Result;
 use super::{
     Bytes, EntryFn, EntrySink, Sink, SinkFn, Source, SourceFn, bits_per_key, check, entry_sink, sink, source,
 };
+use crate::leveldb::Script;
 use crate::leveldb::TableOptions;
-use crate::leveldb::script::Script;
 
 type Entry = (Vec<u8>, Vec<u8>);
 

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use anyhow::{Result, anyhow};
 
 use super::{Bytes, Sink, check, collect};
-use crate::leveldb::script::Script;
+use crate::leveldb::Script;
 
 #[repr(C)]
 struct RawWalk {

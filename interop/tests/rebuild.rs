@@ -1,16 +1,35 @@
-//! A database in use is not touched, and one that is being rebuilt cannot be opened.
+//! `filterblock rebuild` on databases of LevelDB and goleveldb; `compare rebuild` takes any number of them. A database in use
+//! is not touched, and one that is being rebuilt cannot be opened.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use filterblock_interop::compare::rebuild::Programs;
 use filterblock_interop::compare::rebuild::files::{Files, new_folder};
+use filterblock_interop::compare::rebuild::{self, Programs, identity};
 use filterblock_interop::leveldb::{Compression, Store, StoreFilter, StoreOptions, WriteBatch};
 use filterblock_interop::random::Random;
 
-/// This package's program that runs `filterblock` and LevelDB in processes of their own.
+#[test]
+fn rebuilt_databases_have_all_entries_and_filters_that_deny_no_key() {
+    let programs = Programs::build(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();
+    let report = rebuild::run(200, 1, Duration::from_millis(400), programs.as_ref()).unwrap();
+    // The cases reach everything that is counted.
+    println!("{report}");
+    assert!(report.tables[..3].iter().all(|tables| *tables > 50), "{report}");
+    assert!(report.several_on_level_0 > 10 && report.with_log > 15 && report.sst > 50, "{report}");
+    assert!(report.compared_filters > 200 && report.repaired > 20, "{report}");
+    assert!(report.refused > 20 && report.undone > 10 && report.writes > 10_000, "{report}");
+    assert!(report.denied > report.asked / 4 && report.denied < report.asked * 3 / 4, "{report}");
+}
+
+#[test]
+fn tables_rebuilt_with_what_they_had_are_the_same_byte_for_byte() {
+    assert_eq!(identity::run(1).unwrap().len(), 8);
+}
+
+/// Holds a database open with LevelDB: the locks of one process do not exclude each other.
 const COMPARE: &str = env!("CARGO_BIN_EXE_compare");
 /// Debian's Python, for which Debian packages plyvel.
 const PYTHON: &str = "/usr/bin/python3";
@@ -48,8 +67,7 @@ impl Opener {
 
 /// LevelDB, and goleveldb and plyvel if they are installed.
 fn openers() -> Vec<Opener> {
-    let mut openers =
-        vec![Opener { name: "LevelDB", program: COMPARE.into(), arguments: vec!["rebuild", "hold"] }];
+    let mut openers = vec![Opener { name: "LevelDB", program: COMPARE.into(), arguments: vec!["hold"] }];
     if let Some(programs) = Programs::build(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap() {
         openers.push(Opener { name: "goleveldb", program: programs.reader, arguments: vec!["-hold"] });
     }
@@ -78,8 +96,8 @@ fn write(folder: &Path, batches: u64) {
 }
 
 fn tool(arguments: &[&str], database: &Path) -> Command {
-    let mut command = Command::new(COMPARE);
-    command.args(["rebuild", "tool", "rebuild"]).args(arguments).arg(database);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock-under-test"));
+    command.arg("rebuild").args(arguments).arg(database);
     command
 }
 
