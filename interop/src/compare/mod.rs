@@ -7,7 +7,6 @@ pub mod database;
 pub mod idb;
 pub mod judges;
 pub mod large;
-#[cfg(feature = "tool")]
 mod odd;
 pub mod reader;
 pub mod rebuild;
