@@ -94,7 +94,7 @@ def test_the_first_example_of_the_readme(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     exec(compile(readme_examples()[0], "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
-    assert sum(" True 37 " in line for line in printed) == 1 and "b'1'" in printed[-3] and printed[-1].count("[]") == 2
+    assert sum(" True 37 " in line for line in printed) == 1 and "b'1'" in printed[-3] and printed[-1].count("[]") == 3
 
 
 def test_the_second_example_of_the_readme():

@@ -63,7 +63,8 @@ def test_an_incomplete_table_that_is_not_used_is_a_note(tmp_path):
         (copy / name).write_bytes(contents)
     scan = filterblock.scan(copy)
     assert [described(entry) for entry in scan] == expected
-    assert scan.notes == ["000003.ldb, 000136.ldb, 000137.ldb are incomplete and unused"]
+    [note] = scan.notes
+    assert note.endswith("000003.ldb, 000136.ldb, 000137.ldb are incomplete and unused")
     # In use, an incomplete table is damage.
     (copy / "000005.ldb").write_bytes(whole[:-20])
     with pytest.raises(filterblock.CorruptionError):
