@@ -2,15 +2,10 @@
 //!
 //! A field that is new, missing or renamed is a difference, too.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use filterblock::{BloomFilterPolicy, FilterPolicy as _, KeyBuf};
-use filterblock_engine::report::ErrorKind;
-use filterblock_engine::report::FileState;
-use filterblock_engine::report::LogAnswer;
-use filterblock_engine::report::VerifyStatus;
 use serde_json::{Value, json};
 
 use super::tables::{Crafted, Place, entry_block, listing, testdata, unhex};
@@ -916,28 +911,4 @@ fn verify_of_what_cannot_be_looked_at() {
     expected["notes"] = json!(["there is no filter"]);
     expected["findings"][0]["lost"] = json!({"from": null, "after": null, "up_to": "z"});
     same(&plain(found), &expected);
-}
-
-/// Every word that a field can have is in the field's row of `docs/json.md`.
-#[test]
-fn the_words_are_documented() {
-    const PAGE: &str = "docs/json.md";
-    let page = std::fs::read_to_string(tables::testdata().join("..").join(PAGE)).unwrap();
-    let rows = page.lines().filter_map(|line| {
-        let mut cells = line.strip_prefix("| `")?.split(" | ");
-        let field = cells.next()?.strip_suffix('`')?;
-        Some((field, cells.next()?.split('`').skip(1).step_by(2).collect::<BTreeSet<_>>()))
-    });
-    let rows: Vec<_> = rows.collect();
-    for (field, words) in [
-        ("error_kind", ErrorKind::ALL.iter().map(|kind| kind.name()).collect::<BTreeSet<_>>()),
-        ("status", VerifyStatus::ALL.iter().map(|status| status.name()).collect()),
-        ("state", FileState::ALL.iter().map(|state| state.name()).collect()),
-        ("log", LogAnswer::ALL.iter().map(|answer| answer.name()).collect()),
-    ] {
-        assert!(
-            rows.contains(&(field, words.clone())),
-            "no row of `{field}` in {PAGE} has the words {words:?}"
-        );
-    }
 }
