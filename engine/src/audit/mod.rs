@@ -12,8 +12,8 @@ mod goleveldb;
 pub(crate) mod index_order;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
-#[cfg(not(target_os = "unknown"))]
 mod likely_order;
+#[cfg(not(target_os = "unknown"))]
 mod lookup;
 pub(crate) mod lost_keys;
 pub(crate) mod manifest;

@@ -230,7 +230,7 @@ mod tests {
         let mut gain = |of: f64, over: f64| {
             let set = |choice: &mut Choice, value| {
                 let reads = choice.outcome.reads.as_mut().unwrap();
-                reads.neighbours = Estimate::exact(value);
+                (reads.neighbours, reads.random) = (Estimate::exact(value), Estimate::exact(value));
             };
             set(&mut choice, of);
             set(&mut uniform, over);
