@@ -136,8 +136,8 @@ mod tests {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/databases/levels");
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path();
-        // The contents of the tables are not read.
-        let tables = ["000005.ldb", "000007.ldb", "000009.ldb"];
+        // The contents of the tables and of the log are not read.
+        let files = ["000005.ldb", "000007.ldb", "000009.ldb", "000010.log"];
         // Reads the database once in each of these states, then starts again with the first one.
         let open = |states: &[&str]| {
             let mut readings = 0;
@@ -145,7 +145,7 @@ mod tests {
                 for name in ["CURRENT", "MANIFEST-000008"] {
                     fs::copy(source.join(name), dir.join(name)).unwrap();
                 }
-                tables.iter().for_each(|name| fs::write(dir.join(name), "").unwrap());
+                files.iter().for_each(|name| fs::write(dir.join(name), "").unwrap());
                 match states[readings % states.len()] {
                     "sound" => {}
                     "no MANIFEST" => fs::write(dir.join("CURRENT"), "MANIFEST-000777\n").unwrap(),
@@ -155,7 +155,7 @@ mod tests {
                         manifest.extend([0, 0, 0, 0, 16, 0, 1, 9]);
                         fs::write(dir.join("MANIFEST-000008"), manifest).unwrap();
                     }
-                    table => fs::remove_file(dir.join(table)).unwrap(),
+                    file => fs::remove_file(dir.join(file)).unwrap(),
                 }
                 readings += 1;
                 Database::read(dir, Manifest::DEFAULT_MEMORY_LIMIT)
@@ -172,6 +172,8 @@ mod tests {
             (&["sound"][..], 1, "[]"),
             (&["000005.ldb", "sound"], 2, "[]"),
             (&["000005.ldb", "000005.ldb"], 2, "[5]"),
+            (&["000010.log", "sound"], 2, "[]"),
+            (&["000010.log", "000010.log"], 2, "[]"),
             (&["000005.ldb", "000007.ldb", "sound"], 3, "[]"),
             (&["000005.ldb", "000007.ldb", "000007.ldb"], 3, "[7]"),
             (&["no MANIFEST", "sound"], 2, "[]"),
