@@ -113,11 +113,11 @@ export async function native(folder, args) {
     }
 }
 
-/** What the program says of a wrong bit, which the page does not look for. */
-const CORRECTS = '; one bit is wrong, which `scan --correct` corrects';
+/** The program's hints at its commands, which the page leaves out. */
+const HINTS = /; (?:one bit is wrong|`scan --carve`)[^"]*/g;
 
 /** JSON as it is written, but for the last digits of numbers with a fraction, and the system's words for a missing file. */
-export const rounded = text => text.replaceAll(CORRECTS, '').replaceAll('No such file or directory (os error 2)', 'it is not among the files given').replace(/-?\d+\.\d+(?:[eE][-+]?\d+)?/g, number => Number(number).toPrecision(9));
+export const rounded = text => text.replaceAll(HINTS, '').replaceAll('No such file or directory (os error 2)', 'it is not among the files given').replace(/-?\d+\.\d+(?:[eE][-+]?\d+)?/g, number => Number(number).toPrecision(9));
 
 export function assertSame(found, expected, what) {
     const [of, to] = [found, expected].map(text => rounded(text).split('\n'));
