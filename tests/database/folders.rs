@@ -272,8 +272,8 @@ fn read_with(current: &[u8], manifest: &[u8]) -> Error {
 #[test]
 fn current_has_to_name_a_manifest_beside_it() {
     for (current, found) in [
-        (&b""[..], "\"\""),
-        (b"MANIFEST-000001", "\"MANIFEST-000001\""),
+        (&b""[..], "no contents, as a file whose contents did not reach the disk"),
+        (b"MANIFEST-000001", "no line feed at its end, as a text editor or a shell may write it"),
         (b"../../etc/passwd\n", "\"../../etc/passwd\\x0a\""),
         (b"/dev/zero\n", "\"/dev/zero\\x0a\""),
         (b"\x1b[2J\n", "\"\\x1b[2J\\x0a\""),
@@ -283,7 +283,7 @@ fn current_has_to_name_a_manifest_beside_it() {
         assert_eq!(error.path().unwrap().file_name().unwrap(), "CURRENT");
         assert_eq!(
             error.without_path().to_string(),
-            format!("CURRENT at offset 0: expected MANIFEST-, a number and a line feed, found {found}")
+            format!("CURRENT has {found}; expected MANIFEST-, a number and a line feed")
         );
     }
 }

@@ -277,7 +277,7 @@ fn contents_may_come_from_readers() {
     let mut listed = DatabaseListing::new([("CURRENT", 1 << 40)]);
     listed.supply_from(Ok(io::repeat(b'x')));
     let error = listed.into_database().manifest().unwrap_err().to_string();
-    assert!(error.contains("found more than 64 bytes"), "{error}");
+    assert!(error.contains("has more than 64 bytes"), "{error}");
     let mut listed = DatabaseListing::new([("CURRENT", 16)]).memory_limit(1000);
     listed.supply_from(Ok(&b"MANIFEST-000001\n"[..]));
     assert_eq!(listed.wanted(), Some("MANIFEST-000001"));
@@ -310,7 +310,7 @@ fn errors_in_the_contents_name_the_file() {
     let error = listing.into_database().manifest().unwrap_err().to_string();
     assert_eq!(
         error,
-        "CURRENT: CURRENT at offset 0: expected MANIFEST-, a number and a line feed, found more than 64 bytes"
+        "CURRENT: CURRENT has more than 64 bytes; expected MANIFEST-, a number and a line feed"
     );
 
     let mut listing = DatabaseListing::new(Vec::<(String, u64)>::new()).memory_limit(50);
