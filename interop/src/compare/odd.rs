@@ -25,7 +25,7 @@ impl Comparator for AnyOrder {
     }
 
     fn compare(&self, _: &[u8], _: &[u8]) -> Ordering {
-        Ordering::Less
+        Ordering::Greater
     }
 }
 
