@@ -13,6 +13,8 @@ use super::reports::{Listed, batch, database, make, put, table};
 use super::{args, folder, run};
 
 type Entry = (Vec<u8>, Vec<u8>);
+type Blocks = Vec<Vec<Entry>>;
+type Change = fn(&mut Blocks);
 type Keys = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A folder with a database, and one for the new database.
@@ -130,7 +132,7 @@ fn newest<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Keys {
 }
 
 /// Blocks of five entries, whose keys begin with `prefix`, and whose sequence numbers begin with `first`.
-fn blocks(prefix: &str, count: u64, first: u64) -> Vec<Vec<Entry>> {
+fn blocks(prefix: &str, count: u64, first: u64) -> Blocks {
     let entry = |at: u64| {
         put(format!("{prefix}{at:04}").as_bytes(), first + at, format!("value {}", first + at).as_bytes())
     };
@@ -178,7 +180,7 @@ fn the_reported_databases_are_saved() {
 #[test]
 fn entries_out_of_order_are_sorted() {
     let good = blocks("good", 4, 500);
-    let changes: [(&str, fn(&mut Vec<Vec<Entry>>)); 6] = [
+    let changes: [(&str, Change); 6] = [
         ("reversed blocks", |blocks| blocks.reverse()),
         ("exchanged blocks", |blocks| blocks.swap(3, 8)),
         ("reversed in each block", |blocks| blocks.iter_mut().for_each(|block| block.reverse())),
@@ -294,7 +296,7 @@ fn a_key_that_is_none_is_left_out_alone() {
     let logs = [(3, vec![batch(1000, &[(b"of log", b"1")])])];
     for key in [&b""[..], b"zz", b"1234567", &internal_key(b"k0002", 5, 7), &internal_key(b"", 1, 255)] {
         let odd = (key.to_vec(), b"odd".to_vec());
-        let changes: [&dyn Fn(&mut Vec<Vec<Entry>>); 6] = [
+        let changes: [&dyn Fn(&mut Blocks); 6] = [
             &|blocks| blocks[0].insert(0, odd.clone()),
             &|blocks| blocks[1].insert(2, odd.clone()),
             &|blocks| blocks[3].push(odd.clone()),
