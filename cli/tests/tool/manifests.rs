@@ -149,7 +149,11 @@ fn what_leveldb_passes_over_is_told() {
         let run = run(&args!["verify", db.path()]).expect(1);
         let told = told.split_once("expected").map_or(&*told, |(_, told)| told);
         assert!(run.out.contains("  manifest") && run.out.contains(told), "{run:?}");
-        super::run(&args!["repair", db.path(), "--to", folder().path().join("new"), "--dry-run"]).expect(5);
+        // Zeros at the end are space that was reserved, and no loss.
+        let status = if told.ends_with("up to the end, which LevelDB passes over") { 0 } else { 5 };
+        let place = folder();
+        let new = place.path().join("new");
+        super::run(&args!["repair", db.path(), "--to", new, "--dry-run"]).expect(status);
     }
     // Up to six zeros are no space for a record, and a sequence number may be the greatest.
     for contents in [[&sound[..], &[0; 6]].concat(), huge((1 << 56) - 1)] {

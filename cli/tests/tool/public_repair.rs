@@ -132,7 +132,7 @@ fn newest<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Keys {
 }
 
 /// Blocks of five entries, whose keys begin with `prefix`, and whose sequence numbers begin with `first`.
-fn blocks(prefix: &str, count: u64, first: u64) -> Vec<Vec<Entry>> {
+fn blocks(prefix: &str, count: u64, first: u64) -> Blocks {
     let entry = |at: u64| {
         put(format!("{prefix}{at:04}").as_bytes(), first + at, format!("value {}", first + at).as_bytes())
     };

@@ -6,6 +6,7 @@
 #[cfg(in_repository)]
 mod crashes;
 mod damage;
+mod index_order;
 mod killed;
 mod limits;
 mod unnoticed;
