@@ -169,7 +169,7 @@ impl DatabaseFiles {
         files.files.reverse();
         files.sort();
         files.files.dedup_by(|later, first| later.path == first.path);
-        files.strays.dedup();
+        files.strays.dedup_by(|later, first| later.path == first.path);
         files
     }
 

@@ -80,8 +80,8 @@ pub(crate) fn log<T: AsRef<[u8]>>(records: &[T]) -> (Vec<u8>, Vec<u64>) {
 pub(crate) struct Edit(pub(crate) Vec<u8>);
 
 impl Edit {
-    /// An edit with the comparator and the numbers that every MANIFEST needs: log number 4, next file number 9, last
-    /// sequence 100.
+    /// An edit with the comparator and the numbers that every MANIFEST needs: log number 0, which means none, next file
+    /// number 9, last sequence 100.
     pub(crate) fn sound() -> Self {
         Self::default().comparator(BYTEWISE).number(2, 0).number(3, 9).number(4, 100)
     }

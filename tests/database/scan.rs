@@ -238,7 +238,7 @@ pub(crate) fn table(folder: &Path, number: u64, keys: &[(&str, u64, u8)]) -> (Ve
 }
 
 pub(crate) fn manifest(folder: &Path, edit: Edit) {
-    fs::write(folder.join("MANIFEST-000002"), log(&[Edit::sound().0, edit.0]).0).unwrap();
+    fs::write(folder.join("MANIFEST-000002"), log(&[Edit::sound().number(2, 4).0, edit.0]).0).unwrap();
     fs::write(folder.join("CURRENT"), "MANIFEST-000002\n").unwrap();
 }
 

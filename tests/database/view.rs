@@ -397,7 +397,7 @@ fn a_folder_without_a_database_opens_and_one_that_is_not_there_does_not() {
 #[test]
 fn logs_are_live_from_the_log_number_on_and_the_previous_one() {
     let folder = folder(
-        &[Edit::sound().number(9, 2)],
+        &[Edit::sound().number(2, 4).number(9, 2)],
         &["000001.log", "000002.log", "000003.log", "000004.log", "000012.log", "5.log", "LOG"],
     );
     let database = Database::open(folder.path()).unwrap();

@@ -74,6 +74,11 @@ fn without_random_names(text: &str) -> String {
     parts.fold(first, |text, part| text + HIDDEN + part.trim_start_matches(is_digit))
 }
 
+/// A folder whose path no shell and no JSON string has to escape, wherever `TMPDIR` leads: paths are printed both ways.
+fn place() -> tempfile::TempDir {
+    tempfile::tempdir_in("/tmp").unwrap()
+}
+
 fn testdata() -> PathBuf {
     databases::testdata("")
 }
@@ -88,7 +93,7 @@ fn copy(source: &Path, folder: &Path) {
 
 /// The outputs of all commands that take a database, for the one that `make` makes, and for a lookup of `key`.
 fn of_database(name: &str, key: &str, make: &dyn Fn(&Path)) -> String {
-    let place = tempfile::tempdir().unwrap();
+    let place = place();
     let folder = place.path();
     make(&folder.join(name));
     let (rebuilt, repaired) = (format!("{name}-rebuilt"), format!("{name}-repaired"));
@@ -115,7 +120,7 @@ fn of_database(name: &str, key: &str, make: &dyn Fn(&Path)) -> String {
 
 /// The outputs of all commands that take a table or a log.
 fn of_file(source: &str) -> String {
-    let place = tempfile::tempdir().unwrap();
+    let place = place();
     let name = source.rsplit('/').next().unwrap();
     fs::copy(testdata().join(source), place.path().join(name)).unwrap();
     let mut text = String::new();
