@@ -66,10 +66,3 @@ pub fn run_metered(
         }
     }
 }
-
-/// Makes `store` known to this process as `memory://name/`, for tests.
-#[cfg(feature = "remote")]
-#[doc(hidden)]
-pub fn register_store(name: &str, store: Arc<dyn object_store::ObjectStore>) {
-    filterblock_engine::register(name, store);
-}

@@ -11,13 +11,6 @@ use crate::report::Depth;
 use crate::run::{Event, FileOptions, Survey, Watch, files};
 use crate::walk::{Inputs, SharedFiles};
 
-#[cfg(feature = "remote")]
-use crate::remote::fleet::{FleetOptions, objects};
-#[cfg(feature = "remote")]
-use crate::walk::InputPath;
-#[cfg(feature = "remote")]
-use crate::walk::url;
-
 /// Receives results, in order.
 pub trait Sink<T> {
     /// Receives the next result.
@@ -53,8 +46,6 @@ pub struct Engine {
     pub(crate) few_reads: bool,
     pub(crate) watch: Arc<dyn Watch>,
     pub(crate) files: SharedFiles,
-    #[cfg(feature = "remote")]
-    pub(crate) fleet: FleetOptions,
 }
 
 impl Default for Engine {
@@ -91,8 +82,6 @@ impl Engine {
             few_reads: false,
             watch: Arc::new(()),
             files: SharedFiles::default(),
-            #[cfg(feature = "remote")]
-            fleet: FleetOptions::default(),
         }
     }
 
@@ -107,8 +96,8 @@ impl Engine {
         self
     }
 
-    /// Sets the maximum number of tables outside object storage to work on at the same time. By default, or if `jobs`
-    /// is 0, it is the number of processors.
+    /// Sets the maximum number of tables to work on at the same time. By default, or if `jobs` is 0, it is the number
+    /// of processors.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
@@ -134,16 +123,16 @@ impl Engine {
     }
 
     /// Sets the depth to which `inspect`, and a page without a verification, read files. By default, it is
-    /// [`Depth::Sample`]. Tables in object storage have a depth of their own.
+    /// [`Depth::Sample`].
     #[must_use]
     pub const fn depth(mut self, depth: Depth) -> Self {
         self.depth = depth;
         self
     }
 
-    /// If true, [`Depth::Sample`] reads at most 16 data blocks of a file, in up to three places, as it does in object
-    /// storage. The source is told the places by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). This
-    /// helps if each read takes a long time.
+    /// If true, [`Depth::Sample`] reads at most 16 data blocks of a file, in up to three places. The
+    /// source is told the places by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). This helps if each
+    /// read takes a long time.
     #[must_use]
     pub const fn few_reads(mut self, few_reads: bool) -> Self {
         self.few_reads = few_reads;
@@ -173,28 +162,12 @@ impl Engine {
         self
     }
 
-    /// Sets the options for reading tables in object storage.
-    #[cfg(feature = "remote")]
-    #[must_use]
-    pub const fn fleet(mut self, fleet: FleetOptions) -> Self {
-        self.fleet = fleet;
-        self
-    }
-
-    /// The same engine, except that tables in object storage are read to `depth`.
-    #[cfg(feature = "remote")]
-    pub(crate) fn to_depth(&self, depth: Depth) -> Self {
-        let fleet = FleetOptions { depth, ..self.fleet };
-        Self { fleet, ..self.clone() }
-    }
-
     /// Looks at all tables that `inputs` lead to, and at logs if the survey reads them. Calls `show` with the results,
     /// in the order that [`Event`] describes.
     ///
     /// # Errors
     ///
-    /// Those of `show` and of [`Watch::requests`], or the reason why the runtime for requests cannot be
-    /// built.
+    /// Those of `show`.
     pub(crate) fn run<S: Survey>(
         &self,
         inputs: Inputs,
@@ -212,26 +185,6 @@ impl Engine {
             storage: storage.as_ref(),
         };
         let given = &mut inputs.into_iter();
-        #[cfg(not(feature = "remote"))]
-        return files(given, &**survey, options, show);
-        #[cfg(feature = "remote")]
-        {
-            let mut given = given.peekable();
-            let is_remote = |given: &InputPath| {
-                storage.is_none() && given.path.as_ref().is_ok_and(|path| url::is_remote(path))
-            };
-            while let Some(next) = given.peek() {
-                let remote = is_remote(next);
-                let mut stretch = std::iter::from_fn(|| given.next_if(|next| is_remote(next) == remote));
-                match remote {
-                    true => {
-                        let recursive = options.recursive;
-                        objects(&mut stretch, recursive, survey, self.fleet, options.watch, show)?;
-                    }
-                    false => files(&mut stretch, &**survey, options, show)?,
-                }
-            }
-            Ok(())
-        }
+        files(given, &**survey, options, show)
     }
 }

@@ -1,19 +1,18 @@
 //! Facts about LevelDB's databases, tables and Bloom filters.
 //!
 //! ```text
-//! walk     from a path or a URL to databases, tables and logs
-//! run      work in order, on threads or as futures; tables that vanish; limits, progress, cancellation
+//! walk     from a path to databases, tables and logs
+//! run      work in order, on threads; tables that vanish; limits, progress, cancellation
 //! audit    the examinations: inspect, verify, query, scan, manifest, tune
 //! report   the results
 //! repair   a new database from the readable parts of a damaged one
 //! rebuild  new filters for an existing database
-//! remote   tables in object storage
 //! page     a report as HTML
 //! words    numbers and advice in words, for a page or a terminal
 //! ```
 #![forbid(unsafe_code)]
 // Each feature uses a part of the shared code; with all features, nothing may be unused.
-#![cfg_attr(not(all(feature = "fs", feature = "page", feature = "remote")), allow(dead_code, unused_imports))]
+#![cfg_attr(not(all(feature = "fs", feature = "page")), allow(dead_code, unused_imports))]
 
 mod audit;
 mod engine;
@@ -21,8 +20,6 @@ mod engine;
 pub mod page;
 #[cfg(feature = "fs")]
 pub mod rebuild;
-#[cfg(feature = "remote")]
-mod remote;
 #[cfg(feature = "fs")]
 pub mod repair;
 pub mod report;
@@ -41,10 +38,8 @@ pub use audit::tune::{Request, TuneOutcome};
 pub use audit::verify::VerifyOutcome;
 pub use audit::{Policy, decode_limit, read_options, why_no_filter};
 pub use engine::{Engine, Sink};
-#[cfg(feature = "remote")]
-pub use remote::{FleetOptions, store::register};
 pub use run::{MAX_JOBS, Watch};
 pub use walk::{
     FoundFormat, InOrder, Inputs, Memory, PathError, SharedFile, SharedFiles, Storage, hex_byte, is_input,
-    is_log, is_remote, open_file, other_format,
+    is_log, open_file, other_format,
 };

@@ -9,7 +9,7 @@ use filterblock::LegacyHash;
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{Fault, Tuned, Verified};
 use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, Request, Watch};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -45,7 +45,8 @@ pub(crate) fn inspect(
             InspectLine::Totals(totals) => found.add(&totals),
         })
     })?;
-    end(reports, outcome?.not_started)
+    outcome?;
+    Ok(reports)
 }
 
 /// Checks every block, entry and filter, and the MANIFEST.
@@ -69,7 +70,8 @@ pub(crate) fn verify(
     let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
         engine.watch(watch).verify(inputs, &mut |verified: Verified| found.add(&verified))
     })?;
-    end(reports, outcome?.not_started)
+    outcome?;
+    Ok(reports)
 }
 
 /// Finds the filters that would serve databases and tables best.
@@ -102,7 +104,8 @@ pub(crate) fn tune(
             found.add_lines(&lines)
         })
     })?;
-    end(reports, outcome?.not_started)
+    outcome?;
+    Ok(reports)
 }
 
 /// Returns the policy of this name in files, or of this short name. The program takes both.
@@ -172,10 +175,6 @@ fn begin(
 pub(crate) fn jobs_of(jobs: Option<Bound<'_, PyAny>>) -> PyResult<Option<u16>> {
     let jobs = jobs.map(|jobs| number("jobs", &jobs, 1..=MAX_JOBS as u64)).transpose()?;
     Ok(jobs.and_then(|jobs| u16::try_from(jobs).ok()))
-}
-
-fn end(reports: Py<PyList>, not_started: Option<String>) -> PyResult<Py<PyList>> {
-    not_started.map_or(Ok(reports), |reason| Err(PyRuntimeError::new_err(reason)))
 }
 
 pub(crate) fn wrong(name: &str, expected: impl Display, found: impl Display) -> PyErr {

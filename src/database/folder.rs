@@ -139,8 +139,7 @@ impl DatabaseFiles {
         Ok(files)
     }
 
-    /// Takes the names in a listing, such as that of a folder in object storage, with the sizes of
-    /// the files in bytes.
+    /// Takes the names in a listing, such as that of an archive, with the sizes of the files in bytes.
     ///
     /// Names are relative to the database's folder, so a name with a slash is passed over. If a name
     /// occurs more than once, its last size is used.

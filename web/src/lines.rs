@@ -19,7 +19,7 @@ pub(crate) fn put(to: &mut dyn Write, value: &impl Serialize) -> io::Result<()> 
 ///
 /// # Errors
 ///
-/// Those of `to`, and a message if there is no such command or the work cannot be started.
+/// Those of `to`, and a message if there is no such command.
 pub fn write(
     command: &str,
     engine: &Engine,
@@ -28,7 +28,7 @@ pub fn write(
     to: &mut (dyn Write + Send),
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
-    let not_started = match command {
+    match command {
         "inspect" => {
             let mut show = |line| match line {
                 InspectLine::Folder(folder) => put(to, &folder),
@@ -37,15 +37,15 @@ pub fn write(
                 InspectLine::Unreadable(unreadable) => put(to, &unreadable),
                 InspectLine::Totals(totals) => put(to, &totals),
             };
-            engine.inspect(inputs, &mut show).map_err(text)?.not_started
+            engine.inspect(inputs, &mut show).map_err(text)?;
         }
         "verify" => {
             let mut show = |verified: Verified| put(to, &verified);
-            engine.verify(inputs, &mut show).map_err(text)?.not_started
+            engine.verify(inputs, &mut show).map_err(text)?;
         }
         "tune" => {
             let mut show = |tuned: Tuned| tuned.write_json(&mut *to);
-            engine.tune(inputs, &Request::default(), &mut show).map_err(text)?.not_started
+            engine.tune(inputs, &Request::default(), &mut show).map_err(text)?;
         }
         "scan" => {
             let request = ScanRequest { all, ..ScanRequest::default() };
@@ -57,9 +57,8 @@ pub fn write(
                 ScanLine::End(subject, entries) => put(to, &End::new(subject, entries)),
             });
             engine.scan(inputs, &request, &mut show).map_err(text)?;
-            None
         }
-        other => Some(format!("there is no command {other}")),
-    };
-    not_started.map_or(Ok(()), Err)
+        other => return Err(format!("there is no command {other}")),
+    }
+    Ok(())
 }

@@ -9,9 +9,6 @@ use filterblock_engine::{Engine, Inputs, Policy, read_options, report::Depth};
 
 use crate::io::Console;
 
-#[cfg(feature = "remote")]
-use {filterblock_engine::FleetOptions, std::time::Duration};
-
 /// Returns a function that turns an error into a message about `path`.
 pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
     move |error| format!("{}: {error}", escape_path(path))
@@ -20,9 +17,6 @@ pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
 #[derive(Args)]
 pub(super) struct Paths {
     /// Tables, or database folders: their .ldb and .sst files, ordered by number
-    ///
-    /// `inspect`, `verify` and `query` also take URLs of tables and folders in object storage, if the
-    /// program was built with the feature `remote`.
     #[arg(required_unless_present = "files_from", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -43,9 +37,9 @@ pub(super) struct PathSources {
     recursive: bool,
     /// Exit with 0 once every path has its results, whatever they are
     ///
-    /// For programs that check each result themselves. Wrong usage, a file of keys that cannot be read, threads
-    /// that cannot be started, a list of paths that cannot be read to its end and output that cannot be
-    /// written still lead to other exit statuses.
+    /// For programs that check each result themselves. Wrong usage, a file of keys that cannot be read, a
+    /// list of paths that cannot be read to its end and output that cannot be written still lead to other exit
+    /// statuses.
     #[arg(long)]
     pub(super) keep_going: bool,
 }
@@ -199,67 +193,6 @@ impl DepthArgument {
     }
 }
 
-/// The arguments for reading tables in object storage.
-#[cfg(feature = "remote")]
-#[derive(Args)]
-pub(super) struct RemoteArguments {
-    /// Number of tables in object storage to read at a time; if not given, 64, or 16 if they are read
-    /// completely
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    in_flight: Option<u16>,
-    /// Show tables in object storage in the order of the listing, not as results arrive
-    #[arg(long)]
-    ordered: bool,
-    /// The time in seconds that a request to object storage may take before it is retried
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "30")]
-    timeout: Duration,
-}
-
-/// Returns the notes at the end of a command's help, followed by the variables for object storage.
-#[cfg(feature = "remote")]
-pub(super) fn with_variables(notes: &str) -> String {
-    format!("{notes}\n\n{VARIABLES}")
-}
-
-#[cfg(feature = "remote")]
-const VARIABLES: &str = "\
-Credentials for object storage: the first of these that are there.
-  s3://  AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
-         AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME
-         ~/.aws/credentials and ~/.aws/config, or AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE:
-         the profile AWS_PROFILE with keys or a web identity, its region and endpoint_url
-         AWS_CONTAINER_CREDENTIALS_RELATIVE_URI; AWS_CONTAINER_CREDENTIALS_FULL_URI with
-         AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
-         the metadata of the instance, version 2
-  gs://  GOOGLE_SERVICE_ACCOUNT, GOOGLE_SERVICE_ACCOUNT_KEY
-         GOOGLE_APPLICATION_CREDENTIALS, or the file that `gcloud auth application-default` writes
-         the metadata of the instance
-  az://  AZURE_STORAGE_CONNECTION_STRING
-         AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY
-         AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_FEDERATED_TOKEN_FILE or AZURE_CLIENT_SECRET
-         AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_SAS_TOKEN; AZURE_USE_AZURE_CLI=true
-         the managed identity of the machine
-Other settings:
-         AWS_REGION, AWS_ENDPOINT_URL, AWS_VIRTUAL_HOSTED_STYLE_REQUEST, GOOGLE_BASE_URL,
-         AZURE_STORAGE_ENDPOINT
-         AWS_SKIP_SIGNATURE=true, GOOGLE_SKIP_SIGNATURE=true, AZURE_SKIP_SIGNATURE=true: public data
-         AWS_ALLOW_HTTP=true, AZURE_ALLOW_HTTP=true: an endpoint without TLS";
-
-#[cfg(feature = "remote")]
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds: &f64| (0.001..=3600.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected 0.001 to 3600 seconds".to_owned())
-}
-
-#[cfg(feature = "remote")]
-impl RemoteArguments {
-    /// The options for reading tables in object storage.
-    pub(super) fn fleet(&self, depth: Depth) -> FleetOptions {
-        let in_flight = self.in_flight.map(usize::from);
-        FleetOptions { in_flight, ordered: self.ordered, timeout: self.timeout, depth }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,15 +206,6 @@ mod tests {
         }
         for wrong in ["", "G", "1.5G", "-1", "1GB", "1iBB", "1iB", "99999999999G", "1é", "é"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[cfg(feature = "remote")]
-    #[test]
-    fn times_are_seconds() {
-        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
-        for wrong in ["", "0", "-1", "NaN", "inf", "1s", "3601"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -23,7 +23,6 @@ const EXIT_DAMAGE: u8 = 1;
 /// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a table,
 /// fewer in large folders, and for keys near those stored in the blocks that are read.
 #[derive(Args)]
-#[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(EXAMPLES)))]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -49,10 +48,7 @@ pub(crate) struct Arguments {
     /// Number of tables to work on at a time; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
-    #[cfg(feature = "remote")]
-    #[command(flatten)]
-    remote: super::arguments::RemoteArguments,
-    /// The part of each table to read; if not given, sample for files and tail for object storage
+    /// The part of each table to read; sample unless given
     #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "block")]
     depth: Option<DepthArgument>,
 }
@@ -77,8 +73,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
     let depth = arguments.depth.map(|depth| depth.depth());
     let engine = engine.depth(depth.unwrap_or(Depth::Sample));
-    #[cfg(feature = "remote")]
-    let engine = engine.fleet(arguments.remote.fleet(depth.unwrap_or(Depth::Tail)));
     let is_single = paths.single().is_some();
     let mut text = TextInspect::new(arguments.filters, is_single, arguments.wide, &paths.paths);
     let mut show = |line| {
@@ -93,7 +87,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     };
     progress.end();
     let status = outcome.and_then(|outcome| {
-        outcome.not_started.iter().for_each(|reason| console.message(reason));
         text.end(console)?;
         Ok(arguments.status(&outcome))
     });
@@ -103,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 impl Arguments {
     fn status(&self, outcome: &InspectOutcome) -> u8 {
         match () {
-            () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
+            () if outcome.list_failed => EXIT_ERROR,
             () if self.paths.sources.keep_going => 0,
             () if outcome.unreadable => EXIT_ERROR,
             () if outcome.damage => EXIT_DAMAGE,
@@ -176,7 +169,5 @@ mod tests {
         let unreadable = InspectOutcome { unreadable: true, damage: true, ..Default::default() };
         assert_eq!(status(unreadable.clone()), 0);
         assert_eq!(status(InspectOutcome { list_failed: true, ..unreadable.clone() }), EXIT_ERROR);
-        let not_started = Some("cannot start threads".to_owned());
-        assert_eq!(status(InspectOutcome { not_started, ..unreadable }), EXIT_ERROR);
     }
 }

@@ -6,7 +6,7 @@ use std::{ffi::OsString, io, sync::Arc};
 use clap::Args;
 use filterblock::escape_path;
 use filterblock_engine::report::{QueryLine, write_line};
-use filterblock_engine::{QueryOutcome, Question, SoughtKeys, Wanted, is_input, is_remote};
+use filterblock_engine::{QueryOutcome, Question, SoughtKeys, Wanted, is_input};
 
 use super::arguments::{KeyOrder, Limits, PathSources};
 use super::keys;
@@ -26,7 +26,6 @@ const EXIT_NOT_FOUND: u8 = 1;
 /// asked. The more filters there are, the likelier it is that one errs: the output says how
 /// likely.
 #[derive(Args)]
-#[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(EXAMPLES)))]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Arguments {
     /// A table, or a database folder: the filters of all tables that the database uses are asked
@@ -71,9 +70,6 @@ pub(crate) struct Arguments {
     /// log), and for each folder
     #[arg(long)]
     json: bool,
-    #[cfg(feature = "remote")]
-    #[command(flatten)]
-    remote: super::arguments::RemoteArguments,
 }
 
 const USAGE: &str = "\
@@ -105,14 +101,11 @@ pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8,
         .engine(None, console)
         .order(arguments.comparator.map(KeyOrder::known))
         .watch(progress.clone());
-    #[cfg(feature = "remote")]
-    let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::Sample));
     let mut show =
         |line: QueryLine<'_>| progress.show(console, |console| show(line, arguments.json, console));
     let outcome = engine.query(arguments.sources.after(&tables), &question, &mut show);
     progress.end();
     let status = outcome.and_then(|outcome| {
-        outcome.not_started.iter().for_each(|reason| console.message(reason));
         if arguments.count && !arguments.json {
             text::query::write_totals(&outcome, console)?;
         }
@@ -145,7 +138,7 @@ impl Arguments {
 
     fn status(&self, outcome: &QueryOutcome) -> u8 {
         match () {
-            () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
+            () if outcome.list_failed => EXIT_ERROR,
             () if self.sources.keep_going => 0,
             () if outcome.may_match => 0,
             () if !outcome.is_unsound => EXIT_NOT_FOUND,
@@ -216,7 +209,7 @@ fn split(
     if !behind.is_empty() {
         return Ok((paths(before), behind));
     }
-    let is_table = |word: &OsString| is_remote(Path::new(word)) || is_input(Path::new(word));
+    let is_table = |word: &OsString| is_input(Path::new(word));
     if has_key_file && !before.is_empty() && before.iter().all(is_table) {
         return Ok((paths(before), Vec::new()));
     }

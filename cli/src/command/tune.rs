@@ -95,7 +95,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let outcome = engine.tune(arguments.paths.inputs(), &request, &mut show);
     progress.end();
     let status = outcome.and_then(|outcome| {
-        outcome.not_started.iter().for_each(|reason| console.message(reason));
         if !arguments.json {
             ranking.write(console)?;
         }
@@ -114,7 +113,7 @@ impl Arguments {
 
     fn status(&self, outcome: &TuneOutcome) -> u8 {
         match () {
-            () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
+            () if outcome.list_failed => EXIT_ERROR,
             () if self.paths.sources.keep_going => 0,
             () if outcome.has_failures => EXIT_ERROR,
             () if outcome.has_faults => EXIT_FAULTS,

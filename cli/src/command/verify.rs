@@ -26,7 +26,6 @@ const EXIT_FINDINGS: u8 = 1;
 /// Nothing is written and nothing locked. A database may be in use at the same time: instead of tables that
 /// vanish, those that the MANIFEST lists by then are checked.
 #[derive(Args)]
-#[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(NOTES)))]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -49,9 +48,6 @@ pub(crate) struct Arguments {
     /// Number of tables to check at a time; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
-    #[cfg(feature = "remote")]
-    #[command(flatten)]
-    remote: super::arguments::RemoteArguments,
 }
 
 const NOTES: &str = "\
@@ -75,8 +71,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         .seed(arguments.seed)
         .order(arguments.comparator.map(KeyOrder::known))
         .watch(progress.clone());
-    #[cfg(feature = "remote")]
-    let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::All));
     let mut show = |verified: Verified| {
         if arguments.quiet && matches!(verified.status, VerifyStatus::Sound | VerifyStatus::NotLive) {
             return Ok(());
@@ -89,7 +83,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let outcome = engine.verify(arguments.paths.inputs(), &mut show);
     progress.end();
     let status = outcome.and_then(|outcome| {
-        outcome.not_started.iter().for_each(|reason| console.message(reason));
         if !arguments.json {
             text::verify::write_counts(&outcome.counts, console)?;
             text::verify::write_remedies(&outcome, console)?;
@@ -100,9 +93,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 }
 
 impl Arguments {
-    fn status(&self, VerifyOutcome { counts, list_failed, not_started, .. }: &VerifyOutcome) -> u8 {
+    fn status(&self, VerifyOutcome { counts, list_failed, .. }: &VerifyOutcome) -> u8 {
         match () {
-            () if *list_failed || not_started.is_some() => EXIT_ERROR,
+            () if *list_failed => EXIT_ERROR,
             () if self.paths.sources.keep_going => 0,
             () if counts.unreadable > 0 => EXIT_ERROR,
             () if counts.findings > 0 => EXIT_FINDINGS,

@@ -1,11 +1,11 @@
 //! A progress bar on standard error, if that is a terminal.
 
 use std::io::{self, Read, Write as _};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::Once;
 use std::time::Duration;
 
 use filterblock_engine::Watch;
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{console::Console, interrupt::Deferred};
 
@@ -15,20 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const KNOWN_TOTAL: &str = "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta} left";
 const GROWING_TOTAL: &str = "{bytes}, {bytes_per_sec}";
 const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
-const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
-const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
-/// A bar that is shown once the work has taken a second: for an input, for files that many threads work on, or for
-/// objects in object storage. Not all files or objects have to be known at the beginning. While requests to object
-/// storage run, or a database is rebuilt or repaired, a signal does not end the program at once: the work stops first,
-/// at a point where it can stop.
+/// A bar that is shown once the work has taken a second: for an input, or for files that many threads work on.
+/// Not all files have to be known at the beginning. While a database is rebuilt or repaired, a signal does not end the
+/// program at once: the work stops first, at a point where it can stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.
     shown: Once,
-    /// The guard that puts off signals, and the template for a known total. `None` if signals are not
-    /// put off.
-    deferred: Mutex<Option<(Deferred, &'static str)>>,
+    /// The guard that puts off signals, if they are put off.
+    deferred: Option<Deferred>,
 }
 
 impl Progress {
@@ -39,13 +35,13 @@ impl Progress {
         if !is_wanted {
             shown.call_once(|| ());
         }
-        Self { bar, shown, deferred: Mutex::default() }
+        Self { bar, shown, deferred: None }
     }
 
     /// Does the same as [`new`](Self::new), but also puts off signals until the progress is dropped.
     pub(crate) fn deferring(is_wanted: bool) -> io::Result<Self> {
-        let progress = Self::new(is_wanted);
-        *progress.deferred() = Some((Deferred::begin()?, KNOWN_TOTAL));
+        let mut progress = Self::new(is_wanted);
+        progress.deferred = Some(Deferred::begin()?);
         Ok(progress)
     }
 
@@ -71,17 +67,13 @@ impl Progress {
             self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
         }
     }
-
-    fn deferred(&self) -> MutexGuard<'_, Option<(Deferred, &'static str)>> {
-        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Watch for Progress {
     fn expect(&self, more: u64, is_all: bool) {
         self.bar.inc_length(more);
         if is_all {
-            set_template(&self.bar, self.deferred().as_ref().map_or(KNOWN_TOTAL, |(_, template)| template));
+            set_template(&self.bar, KNOWN_TOTAL);
         }
     }
 
@@ -90,25 +82,8 @@ impl Watch for Progress {
         self.show_once_it_takes_long();
     }
 
-    fn fetched(&self, bytes: u64, requests: u64) {
-        self.bar.set_message(format!("{}, {requests} requests", HumanBytes(bytes)));
-        self.show_once_it_takes_long();
-    }
-
     fn is_interrupted(&self) -> bool {
-        self.deferred().as_ref().is_some_and(|(deferred, _)| deferred.is_requested())
-    }
-
-    fn requests(&self, begin: bool) -> io::Result<()> {
-        self.end();
-        self.bar.reset();
-        self.bar.set_length(0);
-        set_template(&self.bar, if begin { GROWING_FLEET } else { GROWING_TOTAL });
-        let deferred = if begin { Some((Deferred::begin()?, FLEET)) } else { None };
-        // Dropping the earlier guard lets a signal that it put off take effect, unless there is a new guard.
-        let before = std::mem::replace(&mut *self.deferred(), deferred);
-        drop(before);
-        Ok(())
+        self.deferred.as_ref().is_some_and(Deferred::is_requested)
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
         None if table.is_opened() => no_filter(table, console)?,
         None => {}
     }
-    if table.fetched.depth == Some(Depth::Tail) {
+    if table.depth == Some(Depth::Tail) {
         toned_line(console, "depth", Tone::Dim, list::TAIL_NOTE)?;
     }
     for (what, finding) in table.findings() {
@@ -91,8 +91,7 @@ fn data(table: &Table, console: &mut Console) -> io::Result<()> {
     line(console, "entries", or_dash(table.entries.map(|count| count_text(count.into()))))?;
     line(console, "distinct keys", or_dash(table.distinct_keys.map(count_text)))?;
     if let Some(names) = table.compression.as_ref().filter(|names| !names.is_empty()) {
-        let is_all =
-            table.fetched.depth != Some(Depth::Sample) || table.entries.is_none_or(|count| count.exact);
+        let is_all = table.depth != Some(Depth::Sample) || table.entries.is_none_or(|count| count.exact);
         let of = if is_all { "" } else { ", in the data blocks read" };
         line(console, "compression", format_args!("{}{of}", names.join(", ")))?;
     }
@@ -119,7 +118,7 @@ fn filter_block(
 ) -> io::Result<()> {
     let assumed = if filter.policy_assumed { ", assumed: --policy names another" } else { "" };
     line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy.as_bytes())))?;
-    if table.is_opened() && table.fetched.depth != Some(Depth::Tail) {
+    if table.is_opened() && table.depth != Some(Depth::Tail) {
         let text = match (table.key_format, &table.no_key_format) {
             (Some(KeyFormat::Internal), _) => "user keys, the user part of internal keys".to_owned(),
             (Some(KeyFormat::User), _) => "whole keys".to_owned(),

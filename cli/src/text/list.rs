@@ -188,7 +188,7 @@ impl Listing {
     pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
         self.shows_cost |= table.filter_cost.is_some();
         self.shows_estimate |= table.entries.is_some_and(|count| !count.exact);
-        self.shows_tail |= table.fetched.depth == Some(Depth::Tail);
+        self.shows_tail |= table.depth == Some(Depth::Tail);
         let cells = self.columns.iter().map(|(_, cell, _)| cell(table, self.kind));
         self.layout.write(console, cells.collect())?;
         for (what, finding) in table.findings() {

@@ -30,8 +30,9 @@ const FACTOR: usize = 240;
 /// The bytes by which a cost may grow in addition, whatever the size is. They are for buffers of fixed length.
 const BASE: usize = 64 << 10;
 /// A cost of up to this many times the file's size is always allowed. Budgets are in proportion to the size: a file may
-/// use up its budget where one of half the size needs little of its own.
-const ALWAYS: usize = 4;
+/// use up its budget where one of half the size needs little of its own. A damaged table is opened once more for the hint
+/// at what helps.
+const ALWAYS: usize = 5;
 /// Like `ALWAYS`, for the commands of `TUNING`, which open a table up to this many times. Opening a small file reads
 /// all of it.
 const ALWAYS_OF_TUNING: usize = 16;

@@ -53,7 +53,6 @@ mod scan;
 mod scan_bounds;
 mod shell;
 mod storages;
-mod structure;
 mod tune;
 mod tune_denied;
 mod tune_state;

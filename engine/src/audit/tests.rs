@@ -15,7 +15,7 @@ use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
 use super::query::{self, SoughtKeys};
 use super::{inspect, rates::random::ProbeBudget, reading::read_options, stats::Reach, verify};
-use crate::{engine::Engine, report::Depth};
+use crate::engine::Engine;
 
 /// Tables that replace the test data, which the published package lacks.
 fn built() -> Vec<(PathBuf, Bytes)> {
@@ -178,7 +178,7 @@ fn a_query_resumed_at_each_missing_range_finds_what_the_whole_file_holds() {
             variants(&file).into_iter().flat_map(|file| [(file.clone(), true), (file, false)])
         {
             most = most.max(check(&path, &file, |source, options| {
-                match query::table(source, options, &keys, is_bytewise, None, Depth::All) {
+                match query::table(source, options, &keys, is_bytewise, None) {
                     Ok(table) => {
                         let answers = keys.given().iter().enumerate().map(|(at, key)| table.of(key, at));
                         Ok(Ok((table.error.clone(), table.no_index, answers.collect::<Vec<_>>())))

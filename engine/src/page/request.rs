@@ -49,7 +49,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// The reason why there is nothing to report, or why the work cannot be started.
+    /// The reason why there is nothing to report.
     pub fn page(
         &self,
         path: &Path,

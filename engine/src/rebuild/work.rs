@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use filterblock::database::{LiveTable, Manifest};
-use rayon::{ThreadPool, prelude::*};
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, FreeSpace};
@@ -13,7 +12,7 @@ use super::request::{FilterRequest, Options, check};
 use super::source::{OldDatabase, SourceTable};
 use super::table::{OutputFile, Rewritten, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
-use crate::run::{FileObserver, Watch, threads};
+use crate::run::{FileObserver, Watch, try_map};
 use crate::walk::{ReadAhead, TableRecord};
 use crate::{audit::verify, engine::Engine};
 
@@ -31,7 +30,6 @@ pub(super) struct RebuildPlan<'r> {
     watch: &'r dyn Watch,
     /// The filters that each table has now; `None`: it has no filters, or they are not known.
     before: Vec<Option<FiltersReport>>,
-    pool: ThreadPool,
 }
 
 /// A table with the number that it will have.
@@ -48,19 +46,18 @@ impl<'r> RebuildPlan<'r> {
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
         }
-        let pool = threads(request.jobs).map_err(|error| Failure::failed(error, None))?;
         let look = |table: &SourceTable| {
             check(watch)?;
             survey(&source.dir, &table.name, request.keep_undecodable)
         };
-        let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
+        let before = try_map(request.jobs, source.tables.iter().collect(), look)?;
         let found: Vec<_> =
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
         let idb_keys = source.has_idb_keys() && !request.assume_bytewise_equality;
         let filters = Filters::choose(request, idb_keys, &source.dir, &found, watch)?;
         let passes = if request.verify && !request.dry_run { 2 } else { 1 };
         watch.expect(source.table_bytes().saturating_mul(passes), true);
-        Ok(Self { source, filters, request, watch, before, pool })
+        Ok(Self { source, filters, request, watch, before })
     }
 
     pub(super) const fn watch(&self) -> &'r dyn Watch {
@@ -119,9 +116,7 @@ impl<'r> RebuildPlan<'r> {
         jobs: &[Job<'_>],
         target: impl Fn(&Job<'_>) -> Option<(&'t Folder, String)> + Sync,
     ) -> Result<Vec<NewTable>> {
-        // Tables are handed out one by one, so that a slow one holds up no other table.
-        let each = jobs.par_iter().with_max_len(1);
-        self.pool.install(|| each.map(|job| self.rewrite_one(job, target(job))).collect())
+        try_map(self.request.jobs, jobs.iter().collect(), |job| self.rewrite_one(job, target(job)))
     }
 
     fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<NewTable> {
@@ -174,7 +169,7 @@ impl<'r> RebuildPlan<'r> {
             let is_kept = table.report.status == TableStatus::Kept;
             if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
         };
-        self.pool.install(|| tables.par_iter().try_for_each(verify))
+        try_map(self.request.jobs, tables.iter().collect(), verify).map(|_| ())
     }
 
     fn verify_table(&self, dir: &Folder, manifest: &Manifest, table: &NewTable) -> Result<()> {

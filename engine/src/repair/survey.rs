@@ -8,7 +8,6 @@ use std::sync::Arc;
 use filterblock::KeyFormat;
 use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::table::IdbComparator;
-use rayon::prelude::*;
 
 use super::dialect::{check_format, check_tables};
 use super::input::{Input, InputFile, Renamed, Stray};
@@ -26,7 +25,7 @@ use crate::audit::correct::footer;
 use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
-use crate::run::Watch;
+use crate::run::{Watch, try_map};
 
 /// Everything that is known before entries are merged into new tables.
 pub(super) struct Survey {
@@ -269,14 +268,13 @@ fn tables(
 ) -> Result<Vec<Member>> {
     let records = manifests.tables();
     let tables: Vec<_> = files.iter().filter(|file| file.kind == FileKind::Table).collect();
-    let pool = crate::run::threads(None).map_err(|error| Failure::failed(error, None))?;
-    let read = |file: &&InputFile| {
+    let read = |file: &InputFile| {
         check(watch)?;
         let member = table_member(input, file, &records, how);
         watch.add(file.len);
         member
     };
-    pool.install(|| tables.par_iter().with_max_len(1).map(read).collect())
+    try_map(None, tables, read)
 }
 
 fn table_member(

@@ -12,7 +12,7 @@ use super::{
     filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat},
     frame::Frame,
     strings::Name,
-    subject::{Fetched, Remark, Subject},
+    subject::{Depth, Remark, Subject},
     verify::{Note, Verdict},
 };
 use crate::audit::{CutKey, LostKeys, rates::Marks, stats::KeySketch};
@@ -88,9 +88,10 @@ pub struct Table {
     /// Estimated cost of a filter block for a table without a filter block. `None`: the table has, or may have, a
     /// filter block of any policy, or too little of the table was read for an estimate.
     pub filter_cost: Option<FilterCost>,
-    /// The cost of reading the table, if it is in object storage.
-    #[serde(flatten)]
-    pub fetched: Fetched,
+    /// Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the entries.
+    /// `sample`: also some data blocks, from which numbers are estimated. `all`: every data block. `None`: the file
+    /// could not be opened, or is a bare filter block.
+    pub depth: Option<Depth>,
 
     /// The keys of the table, if all of them were seen and they were not too many to be noted.
     #[serde(skip)]
@@ -237,7 +238,6 @@ impl Table {
         }
         let object = if self.is_opened() || self.filter.is_none() { "table" } else { "filter_block" };
         self.frame = Frame::new(object, subject, self.error_kind()).note(note.into_iter()).into_owned();
-        self.fetched = subject.fetched.cloned().unwrap_or_default();
         self.remarks = subject.remarks.to_vec();
         subject.path.clone_into(&mut self.path);
     }

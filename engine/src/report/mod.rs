@@ -56,7 +56,7 @@ pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
 pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
-pub use subject::{Depth, Fetched, Remark, Subject};
+pub use subject::{Depth, Remark, Subject};
 pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{

@@ -10,7 +10,7 @@ use super::{
     folder::Folder,
     frame::Frame,
     strings::{Hex, words},
-    subject::{Fetched, Subject},
+    subject::Subject,
 };
 
 words! {
@@ -91,9 +91,6 @@ pub struct Answer<'a> {
     /// for a log, or if the index or the MANIFEST alone excludes the key; else 1 without a filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// The cost of reading the table, if it is in object storage.
-    #[serde(flatten)]
-    pub fetched: Fetched,
     /// The path of the table or log.
     #[serde(skip)]
     pub path: &'a Path,
@@ -119,7 +116,6 @@ impl<'a> Answer<'a> {
             by_index: false,
             lookup_blocks: None,
             estimated_fpr: 1.0,
-            fetched: subject.fetched.cloned().unwrap_or_default(),
             path: subject.path,
             of: 0,
             filtered: false,
@@ -160,9 +156,6 @@ pub struct Count<'a> {
     /// Chance, 0 to 1, that the answer for an absent key is "may be there": the mean over the keys asked for.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// The cost of reading the table, if it is in object storage.
-    #[serde(flatten)]
-    pub fetched: Fetched,
     /// The path of the table or log.
     #[serde(skip)]
     pub path: &'a Path,
@@ -181,7 +174,6 @@ impl<'a> Count<'a> {
             matches: 0,
             error: error.map(|(text, _)| &**text),
             estimated_fpr: 0.0,
-            fetched: subject.fetched.cloned().unwrap_or_default(),
             path: subject.path,
         };
         for answer in answers {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::findings::{Finding, Findings};
-use super::{frame::Frame, strings::words, subject::Fetched, subject::Subject};
+use super::{frame::Frame, strings::words, subject::Subject};
 use crate::audit::{rates::MeasuredRate, stats::KeySketch, verify::Stretch};
 
 /// The outcome of verifying a table or a folder.
@@ -153,9 +153,6 @@ pub struct Verified {
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The cost of reading the table, if it is in object storage.
-    #[serde(flatten)]
-    pub fetched: Fetched,
     /// The kind of subject that the verdict is on.
     #[serde(skip)]
     pub about: About,
@@ -172,7 +169,6 @@ impl Verified {
             frame: frame.note(verdict.notes.iter().map(Note::to_string)).into_owned(),
             status: verdict.status(),
             verdict,
-            fetched: subject.fetched.cloned().unwrap_or_default(),
             about,
             path: subject.path.to_owned(),
         }

@@ -5,10 +5,10 @@ use std::{fs, io, sync::Arc};
 
 use filterblock::table::ReadAt;
 
-use super::survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
+use super::survey::{Event, InputFile, ListedFolder, LogUse, Survey};
 use super::watch::{Observer, Watch};
 use super::{InOrder, in_use};
-use crate::report::{Depth, ErrorKind};
+use crate::report::ErrorKind;
 use crate::walk::{
     Contents, Discovered, Folder, InputPath, OtherFile, PathError, ReadAhead, Sources, Storage, open_file,
     open_log,
@@ -45,7 +45,7 @@ pub(crate) fn files<S: Survey>(
 ) -> io::Result<()> {
     let mut shown =
         Shown { survey, watch: options.watch, storage: options.storage, vanished: Vec::new(), show };
-    let result = InOrder::run(options.jobs, S::WAITING, |in_order| {
+    InOrder::run(options.jobs, S::WAITING, |in_order| {
         let mut files = Files { survey, options, in_order, tables: 0 };
         let mut sources = Sources::new(given, options.recursive, options.storage.cloned());
         while let Some(found) = sources.next() {
@@ -56,23 +56,19 @@ pub(crate) fn files<S: Survey>(
             }
         }
         files.in_order.finish(&mut |event| shown.event(event))
-    });
-    match result {
-        Ok(result) => result,
-        Err(error) => (shown.show)(Event::NotStarted(format!("starting threads: {error}"))),
-    }
+    })
 }
 
 /// Gives out the tables and logs to look at.
-struct Files<'a, 's, 'scope, S: Survey> {
-    survey: &'scope S,
-    options: FileOptions<'scope>,
-    in_order: &'a mut InOrder<'s, 'scope, Event<S::Found>>,
+struct Files<'a, 'env, S: Survey> {
+    survey: &'env S,
+    options: FileOptions<'env>,
+    in_order: &'a mut InOrder<'env, Event<S::Found>>,
     /// The number of tables found so far.
     tables: usize,
 }
 
-impl<S: Survey> Files<'_, '_, '_, S> {
+impl<S: Survey> Files<'_, '_, S> {
     fn add(&mut self, event: Event<S::Found>, shown: &mut Shown<'_, S>) -> io::Result<()> {
         self.in_order.add(event, &mut |event| shown.event(event))
     }
@@ -134,7 +130,7 @@ impl<S: Survey> Files<'_, '_, '_, S> {
 
     fn table(&mut self, target: InputFile, shown: &mut Shown<'_, S>) -> io::Result<()> {
         let (survey, FileOptions { watch, storage, .. }) = (self.survey, self.options);
-        if survey.wants(&target, Depth::All) == Fetch::Nothing && target.listed {
+        if target.listed && !survey.wants(&target) {
             return Ok(());
         }
         self.in_order.work(move || table(survey, target, storage, watch), &mut |event| shown.event(event))
@@ -162,9 +158,9 @@ fn table<S: Survey>(
 ) -> Event<S::Found> {
     let look = |source: &dyn ReadAt, observer: FileObserver<'_>| {
         other(survey, &target, source).unwrap_or_else(|| {
-            let found = survey.table(&target, &source, None, &observer);
+            let found = survey.table(&target, &source, &observer);
             let result = Ok(found.unwrap_or_else(|error| survey.failed(&error)));
-            Event::Table { target: target.clone(), fetched: None, result }
+            Event::Table { target: target.clone(), result }
         })
     };
     let event = match storage {
@@ -176,7 +172,7 @@ fn table<S: Survey>(
             .map_err(PathError::from)
             .map(|source| look(&source, FileObserver { source: None, watch })),
     };
-    event.unwrap_or_else(|error| Event::Table { target, fetched: None, result: Err(error) })
+    event.unwrap_or_else(|error| Event::Table { target, result: Err(error) })
 }
 
 /// Looks at a log of a folder.
@@ -309,7 +305,7 @@ fn read_logs<S: Survey>(survey: &S, folder: &Folder) -> Vec<PathBuf> {
 fn wanted<S: Survey>(survey: &S, place: &ListedFolder) -> Vec<PathBuf> {
     let logs = read_logs(survey, &place.folder);
     let tables = place.folder.tables().map(|path| place.target(path.to_owned()));
-    let tables = tables.filter(|target| survey.wants(target, Depth::All) != Fetch::Nothing);
+    let tables = tables.filter(|target| survey.wants(target));
     logs.into_iter().chain(tables.map(|target| target.path)).collect()
 }
 

@@ -1,104 +1,144 @@
 //! Work on several threads, with the results in the order in which the work was given out.
+//!
+//! The calling thread works, too. Where the system gives fewer threads than wanted, or none, as in WebAssembly, there
+//! are fewer.
 
+use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
-use std::{collections::VecDeque, io, sync::Arc};
-
-use rayon::prelude::*;
-use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{io, thread};
 
 /// The greatest number of jobs. If there are several jobs, each runs on a thread of its own, and needs memory
 /// for its work.
 pub const MAX_JOBS: i64 = 256;
 
-/// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None` or 0.
+/// The number of jobs if `jobs` are wanted: as many as there are processors if that is `None` or 0.
+fn number(jobs: Option<u16>) -> usize {
+    match jobs {
+        None | Some(0) => thread::available_parallelism().map_or(1, usize::from),
+        Some(jobs) => jobs.into(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls `work` for each item, `jobs` at a time; `None` or 0: as many as there are processors. Returns the results in
+/// the order of the items.
+pub(crate) fn map<T: Send, R: Send>(
+    jobs: Option<u16>,
+    items: Vec<T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    match try_map(jobs, items, |item| Ok::<_, Infallible>(work(item))) {
+        Ok(results) => results,
+        Err(never) => match never {},
+    }
+}
+
+/// Does the same as [`map`], but begins no more work once some has failed.
 ///
 /// # Errors
 ///
-/// The reason why the threads cannot be started.
-pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
-    let threads = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or_default().into());
-    threads.build().map_err(|error| format!("starting threads: {error}"))
+/// One of the errors of `work`.
+pub(crate) fn try_map<T: Send, R: Send, E: Send>(
+    jobs: Option<u16>,
+    items: Vec<T>,
+    work: impl Fn(T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let helpers = number(jobs).min(items.len()).saturating_sub(1);
+    // Items are handed out one by one, so that a slow one holds up no other.
+    let items = Mutex::new(items.into_iter().enumerate());
+    let results = Mutex::new(Ok(Vec::new()));
+    let help = || {
+        while lock(&results).is_ok() {
+            let Some((at, item)) = lock(&items).next() else { return };
+            let result = work(item);
+            let mut results = lock(&results);
+            match (result, &mut *results) {
+                (Ok(result), Ok(results)) => results.push((at, result)),
+                (Err(error), Ok(_)) => *results = Err(error),
+                (_, Err(_)) => {}
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (0..helpers).all(|_| thread::Builder::new().spawn_scoped(scope, help).is_ok());
+        help();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    results.sort_unstable_by_key(|(at, _)| *at);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
-/// The threads that [`map_each`] works on.
-pub(crate) struct Threads(ThreadPool);
-
-impl Threads {
-    /// Starts `jobs` threads, or as many as there are processors if `jobs` is `None` or 0.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the threads cannot be started.
-    pub(crate) fn start(jobs: Option<u16>) -> Result<Self, String> {
-        threads(jobs).map(Self)
-    }
-
-    /// Runs `work` on one of the threads.
-    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.0.install(work)
-    }
-}
-
-/// Calls `work` for each item, several at a time. Returns the results in the order of the items.
-pub(crate) fn map_each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
-    items.into_par_iter().map(work).collect()
-}
+type Work<'env> = Box<dyn FnOnce() + Send + 'env>;
 
 /// Gives out work, and shows its results in order.
 ///
 /// The number of results that wait to be shown is limited, however much work there is.
-pub(crate) struct InOrder<'s, 'scope, T> {
+pub(crate) struct InOrder<'env, T> {
     /// `None`: there is a single job, which runs on the calling thread.
-    scope: Option<&'s Scope<'scope>>,
+    queue: Option<Sender<Work<'env>>>,
     max_waiting: usize,
     waiting: VecDeque<Result<T, Receiver<T>>>,
     /// No more results will be shown.
     over: Arc<AtomicBool>,
 }
 
-impl<T: Send + 'static> InOrder<'_, '_, T> {
+impl<T: Send + 'static> InOrder<'_, T> {
     /// Calls `give_out` with `jobs` threads to give work to, or as many as there are processors if `jobs` is
     /// `None` or 0. A single job runs on the calling thread. `results_a_thread`: the maximum number of
     /// results per thread that may wait to be shown.
-    pub(crate) fn run<'scope, R>(
+    pub(crate) fn run<'env, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
-        give_out: impl FnOnce(&mut InOrder<'_, 'scope, T>) -> R,
-    ) -> Result<R, ThreadPoolBuildError> {
-        if jobs == Some(1) {
-            return Ok(give_out(&mut InOrder::new(None, 0)));
-        }
-        let mut pool = ThreadPoolBuilder::new();
-        if let Some(jobs) = jobs {
-            pool = pool.num_threads(jobs.into());
-        }
-        let pool = pool.build()?;
-        let max_waiting = pool.current_num_threads().saturating_mul(results_a_thread);
-        Ok(pool.in_place_scope(|scope| give_out(&mut InOrder::new(Some(scope), max_waiting))))
+        give_out: impl FnOnce(&mut InOrder<'env, T>) -> R,
+    ) -> R {
+        let (queue, work) = channel::<Work<'env>>();
+        let work = Mutex::new(work);
+        let help = || {
+            loop {
+                let next = lock(&work).recv();
+                // There is no more work once the queue is dropped.
+                let Ok(next) = next else { return };
+                next();
+            }
+        };
+        thread::scope(|scope| {
+            let wanted = Some(number(jobs)).filter(|&jobs| jobs > 1).unwrap_or_default();
+            let is_started = |_: &usize| thread::Builder::new().spawn_scoped(scope, help).is_ok();
+            let threads = (0..wanted).take_while(is_started).count();
+            give_out(&mut InOrder {
+                queue: (threads > 0).then_some(queue),
+                max_waiting: threads.saturating_mul(results_a_thread),
+                waiting: VecDeque::new(),
+                over: Arc::default(),
+            })
+        })
     }
 }
 
-impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
-    fn new(scope: Option<&'s Scope<'scope>>, max_waiting: usize) -> Self {
-        Self { scope, max_waiting, waiting: VecDeque::new(), over: Arc::default() }
-    }
-
+impl<'env, T: Send + 'static> InOrder<'env, T> {
     /// Gives out work. Calls `show` with the results that are due.
     pub(crate) fn work(
         &mut self,
-        work: impl FnOnce() -> T + Send + 'scope,
+        work: impl FnOnce() -> T + Send + 'env,
         show: &mut dyn FnMut(T) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Some(scope) = self.scope else { return show(work()) };
+        let Some(queue) = &self.queue else { return show(work()) };
         let (sender, receiver) = sync_channel(1);
         let over = Arc::clone(&self.over);
-        scope.spawn(move |_| {
+        let work = move || {
             if !over.load(Ordering::Relaxed) {
                 // If sending fails, nobody waits for the result any longer.
                 let _ = sender.send(work());
             }
-        });
+        };
+        // The threads end after the queue, so there is one that takes the work.
+        let _ = queue.send(Box::new(work));
         self.waiting.push_back(Err(receiver));
         self.show_due(self.max_waiting, show)
     }
@@ -135,7 +175,7 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
     }
 }
 
-impl<T> Drop for InOrder<'_, '_, T> {
+impl<T> Drop for InOrder<'_, T> {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
     }
@@ -149,8 +189,8 @@ mod tests {
 
     use super::*;
 
-    fn run<'scope, R>(jobs: u16, give_out: impl FnOnce(&mut InOrder<'_, 'scope, usize>) -> R) -> R {
-        InOrder::run(Some(jobs), 2, give_out).unwrap()
+    fn run<'env, R>(jobs: u16, give_out: impl FnOnce(&mut InOrder<'env, usize>) -> R) -> R {
+        InOrder::run(Some(jobs), 2, give_out)
     }
 
     #[test]
@@ -177,6 +217,45 @@ mod tests {
                 in_order.finish(&mut show).unwrap();
             });
             assert_eq!(shown, (0..50).collect::<Vec<_>>(), "{jobs}");
+        }
+    }
+
+    #[test]
+    fn items_are_mapped_in_order_until_work_fails() {
+        for jobs in [1, 2, 5] {
+            let slow = |number: u64| {
+                thread::sleep(Duration::from_micros(100 * (number % 7)));
+                number * 2
+            };
+            let expected: Vec<_> = (0..40).map(|number| number * 2).collect();
+            assert_eq!(map(Some(jobs), (0..40).collect(), slow), expected, "{jobs}");
+            let done = AtomicUsize::new(0);
+            let fail = |number| {
+                thread::sleep(Duration::from_millis(1));
+                done.fetch_add(1, Ordering::SeqCst);
+                if number == 3 { Err(number) } else { Ok(()) }
+            };
+            assert_eq!(try_map(Some(jobs), (0..1000).collect(), fail), Err(3), "{jobs}");
+            assert!(done.load(Ordering::SeqCst) <= 20, "{jobs}: {done:?}");
+        }
+    }
+
+    #[test]
+    fn work_is_done_by_as_many_threads_as_there_are_jobs() {
+        for jobs in [1, 3] {
+            let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let work = || {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(5));
+                running.fetch_sub(1, Ordering::SeqCst);
+            };
+            map(Some(jobs), (0..20).collect(), |_: usize| work());
+            assert_eq!(most.swap(0, Ordering::SeqCst), usize::from(jobs));
+            InOrder::run(Some(jobs), 20, |in_order| {
+                (0..20).for_each(|_| in_order.work(work, &mut |()| Ok(())).unwrap());
+                in_order.finish(&mut |()| Ok(())).unwrap();
+            });
+            assert_eq!(most.into_inner(), usize::from(jobs));
         }
     }
 

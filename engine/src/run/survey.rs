@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::{io::Read, sync::Arc};
 
 use filterblock::Error;
-use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::table::ReadAt;
 
 use super::watch::Observer;
-use crate::report::{Depth, Fetched, Remark, Subject};
+use crate::report::{Remark, Subject};
 use crate::walk::{Folder, OtherFile, PathError, TableRecord};
 
 /// A table or a log to look at.
@@ -36,9 +36,9 @@ impl InputFile {
         self.folder.as_deref().and_then(|folder| folder.record(&self.path))
     }
 
-    /// The subject of the file's results. `fetched`: the cost of reading the file.
-    pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark], fetched: Option<&'a Fetched>) -> Subject<'a> {
-        Subject { input: &self.input, path: &self.path, remarks, fetched }
+    /// The subject of the file's results.
+    pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
+        Subject { input: &self.input, path: &self.path, remarks }
     }
 }
 
@@ -63,12 +63,11 @@ impl ListedFolder {
 
     /// The subject of the folder's results.
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
-        Subject { input: &self.input, path: &self.path, remarks, fetched: None }
+        Subject { input: &self.input, path: &self.path, remarks }
     }
 }
 
-/// An event of a run. Events are in the order of the inputs. Only the events of tables in object storage may be in the
-/// order in which the tables were read.
+/// An event of a run. Events are in the order of the inputs.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
     /// A list of paths, which is `input`, could not be read to its end.
@@ -94,8 +93,8 @@ pub(crate) enum Event<T> {
         logs: Vec<PathBuf>,
         /// The logs that could not be read as far as their first writes, with the reasons.
         unread: Vec<(PathBuf, PathError)>,
-        /// The logs that are not looked at, with the reasons: links, other files that are not regular, files that
-        /// cannot be examined, and objects whose keys the client cannot ask for.
+        /// The logs that are not looked at, with the reasons: links, other files that are not regular, and files
+        /// that cannot be examined.
         passed_over: Vec<(PathBuf, PathError)>,
     },
     /// A log, if the survey reads logs, or a file that the user named and that is no table.
@@ -111,8 +110,6 @@ pub(crate) enum Event<T> {
     Table {
         /// The table that was looked at.
         target: InputFile,
-        /// The cost of reading the table, if it is in object storage.
-        fetched: Option<Fetched>,
         /// The result, or the reason why the file cannot be opened.
         result: Result<T, PathError>,
     },
@@ -121,8 +118,6 @@ pub(crate) enum Event<T> {
     /// No more tables of the folder follow. The folder is as it was in the last listing from which a file was looked
     /// at.
     End(ListedFolder),
-    /// The threads could not be started, for this reason.
-    NotStarted(String),
 }
 
 /// The use that is made of a folder's logs.
@@ -145,20 +140,6 @@ impl LogUse {
     }
 }
 
-/// The part of a table in object storage that is fetched before the table is looked at. More is fetched on
-/// demand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fetch {
-    /// The table is not looked at, unless the user named it.
-    Nothing,
-    /// The end of the table.
-    Tail,
-    /// The end of the table, and some data blocks.
-    Sample,
-    /// The whole table, a part at a time.
-    All,
-}
-
 /// The work on each table. Several threads may do it at the same time.
 pub(crate) trait Survey: Send + Sync + 'static {
     /// The result for a table or a log.
@@ -174,31 +155,20 @@ pub(crate) trait Survey: Send + Sync + 'static {
         LogUse::Ignored
     }
 
-    /// The options for reading tables.
-    fn options(&self) -> &ReadOptions;
-
-    /// The part of a table that is wanted. `depth`: the depth to which tables in object storage are read; for other
-    /// tables, it is [`Depth::All`].
-    fn wants(&self, _target: &InputFile, depth: Depth) -> Fetch {
-        match depth {
-            Depth::Tail => Fetch::Tail,
-            Depth::Sample => Fetch::Sample,
-            Depth::All => Fetch::All,
-        }
+    /// Returns true if the table is looked at though it was only listed; one that the user named always is.
+    fn wants(&self, _target: &InputFile) -> bool {
+        true
     }
 
-    /// Looks at a table. `depth`: the depth to which tables in object storage are read; `None`: the table is not in
-    /// object storage.
+    /// Looks at a table.
     ///
     /// # Errors
     ///
-    /// [`Error::NeedRange`] if `source` lacks a range. The method is called again once the range is there. Other errors
-    /// are handed to [`failed`](Self::failed).
+    /// These are handed to [`failed`](Self::failed).
     fn table<R: ReadAt>(
         &self,
         target: &InputFile,
         source: &R,
-        depth: Option<Depth>,
         observer: &dyn Observer,
     ) -> Result<Self::Found, Error>;
 

@@ -5,16 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, path::Path, sync::Arc};
 
 use filterblock::Error;
-use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::table::ReadAt;
 
-use super::survey::{Event, Fetch, InputFile, LogUse, Survey};
+use super::survey::{Event, InputFile, LogUse, Survey};
 use super::watch::{Observer, Watch};
+use crate::engine::Engine;
 use crate::walk::{Inputs, OtherFile, PathError};
-use crate::{engine::Engine, report::Depth};
 
 /// Finds the lengths of files, but does not want tables whose names begin with 9.
-#[derive(Default)]
-struct Lengths(ReadOptions);
+struct Lengths;
 
 impl Survey for Lengths {
     type Found = u64;
@@ -25,21 +24,11 @@ impl Survey for Lengths {
         LogUse::Read
     }
 
-    fn options(&self) -> &ReadOptions {
-        &self.0
+    fn wants(&self, target: &InputFile) -> bool {
+        !name(&target.path).starts_with('9')
     }
 
-    fn wants(&self, target: &InputFile, _: Depth) -> Fetch {
-        if name(&target.path).starts_with('9') { Fetch::Nothing } else { Fetch::All }
-    }
-
-    fn table<R: ReadAt>(
-        &self,
-        _: &InputFile,
-        source: &R,
-        _: Option<Depth>,
-        observer: &dyn Observer,
-    ) -> Result<u64, Error> {
+    fn table<R: ReadAt>(&self, _: &InputFile, source: &R, observer: &dyn Observer) -> Result<u64, Error> {
         observer.begin_walk();
         let len = source.len().unwrap_or_default();
         observer.progress(len);
@@ -71,19 +60,18 @@ fn line(event: Event<u64>) -> String {
             format!("begin {}, logs: {}, passed over: {}", name(&place.path), logs.len(), passed_over.len())
         }
         Event::Other { target, result, .. } => format!("log {}: {}", of(&target), length(result)),
-        Event::Table { target, result, .. } => {
+        Event::Table { target, result } => {
             let folder = target.folder.as_ref().map(|folder| name(folder.path()));
             format!("table {} in {folder:?}, {} known: {}", of(&target), target.tables, length(result))
         }
         Event::Lost(target) => format!("lost {}", of(&target)),
         Event::End(place) => format!("end {}", name(&place.path)),
-        Event::NotStarted(reason) => reason,
     }
 }
 
 fn told(engine: &Engine, inputs: Inputs) -> Vec<String> {
     let mut lines = Vec::new();
-    let survey = Arc::new(Lengths::default());
+    let survey = Arc::new(Lengths);
     let run = engine.run(inputs, &survey, &mut |event| {
         lines.push(line(event));
         Ok(())
@@ -229,7 +217,7 @@ fn an_error_of_what_shows_ends_the_run() {
         fs::write(dir.path().join(format!("{number:06}.ldb")), "x").unwrap();
     }
     let mut left = 5;
-    let survey = Arc::new(Lengths::default());
+    let survey = Arc::new(Lengths);
     let result = Engine::new().run(inputs(dir.path(), &[""]), &survey, &mut |_| {
         left -= 1;
         if left == 0 { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }

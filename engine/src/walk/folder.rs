@@ -100,9 +100,6 @@ pub struct Folder {
     /// The database was made from a listing, all of whose entries are files.
     is_listing: bool,
     storage: Option<Arc<dyn Storage>>,
-    /// The tables, logs and folders that are passed over in object storage, with the reasons why the client cannot ask
-    /// for them.
-    odd: Vec<(PathBuf, PathError)>,
     /// The names of files that are named as copies of tables are, by the number of the table and their size.
     copies: OnceLock<BTreeMap<(u64, u64), String>>,
 }
@@ -111,7 +108,7 @@ impl Folder {
     /// Lists the folder, and reads the MANIFEST. Fails if the folder cannot be listed.
     pub(super) fn open(path: &Path) -> Result<Self, PathError> {
         let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
-        Ok(Self { database, is_listing: false, storage: None, odd: Vec::new(), copies: OnceLock::new() })
+        Ok(Self { database, is_listing: false, storage: None, copies: OnceLock::new() })
     }
 
     /// The folder at `path`; `None` if a file is there.
@@ -119,14 +116,7 @@ impl Folder {
         let Some(names) = storage.list(path)? else { return Ok(None) };
         let database = database_in(&**storage, path, names);
         let storage = Some(Arc::clone(storage));
-        Ok(Some(Self { database, is_listing: true, storage, odd: Vec::new(), copies: OnceLock::new() }))
-    }
-
-    /// A folder in object storage, with the database made from its listing. `odd`: the tables, logs and folders
-    /// that are passed over, with the reasons. The path of a folder ends with a slash.
-    #[cfg(feature = "remote")]
-    pub const fn of_listing(database: Database, odd: Vec<(PathBuf, PathError)>) -> Self {
-        Self { database, is_listing: true, storage: None, odd, copies: OnceLock::new() }
+        Ok(Some(Self { database, is_listing: true, storage, copies: OnceLock::new() }))
     }
 
     pub fn path(&self) -> &Path {
@@ -136,8 +126,8 @@ impl Folder {
     /// The folder with the same files under another MANIFEST.
     pub(crate) fn with_manifest(&self, manifest: Manifest) -> Self {
         let database = self.database.with_manifest(manifest);
-        let (storage, odd) = (self.storage.clone(), self.odd.clone());
-        Self { database, is_listing: self.is_listing, storage, odd, copies: OnceLock::new() }
+        let storage = self.storage.clone();
+        Self { database, is_listing: self.is_listing, storage, copies: OnceLock::new() }
     }
 
     pub const fn database(&self) -> &Database {
@@ -230,14 +220,9 @@ impl Folder {
         self.copy_of(live).map(copy_text).unwrap_or_default()
     }
 
-    /// The storage of the folder; `None`: the local file system, or object storage.
+    /// The storage of the folder; `None`: the local file system.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
-    }
-
-    /// Returns true if the folder is in object storage, whose files cannot be opened at once.
-    pub const fn is_remote(&self) -> bool {
-        self.is_listing && self.storage.is_none()
     }
 
     /// Returns true if the folder next to this folder keeps the tables from before a rebuild. False outside the local
@@ -272,16 +257,6 @@ impl Folder {
         Self::nothing(&match tables_below(self.path()) {
             Some(folder) => format!("neither, but tables below it, in {}", escape_path(&folder)),
             None => "neither".to_owned(),
-        })
-    }
-
-    /// The reason why a folder in object storage that has no tables and is not a database cannot be looked
-    /// at. `has_folders`: there are folders in it.
-    #[cfg(feature = "remote")]
-    pub fn nothing_among(has_folders: bool) -> PathError {
-        Self::nothing(match has_folders {
-            true => "neither, but folders in it, which --recursive looks into",
-            false => "neither",
         })
     }
 
@@ -349,8 +324,6 @@ impl Folder {
     }
 
     /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their numbers.
-    /// In object storage, those whose keys the client cannot ask for come last. These may also be folders, whose
-    /// paths end with a slash.
     pub fn skipped(&self) -> Vec<(&Path, PathError)> {
         let files = self.database.files();
         let links = files.iter().filter(|file| file.is_link);
@@ -371,8 +344,7 @@ impl Folder {
         let mut all: Vec<_> = links.chain(unreadable).chain(strays).collect();
         all.retain(|(kind, ..)| matches!(kind, FileKind::Table | FileKind::Log));
         filterblock::sort_by(&mut all, |(_, a, a_path, _), (_, b, b_path, _)| (a, a_path).cmp(&(b, b_path)));
-        let odd = self.odd.iter().map(|(path, error)| (&**path, error.clone()));
-        all.into_iter().map(|(_, _, path, error)| (path, error)).chain(odd).collect()
+        all.into_iter().map(|(_, _, path, error)| (path, error)).collect()
     }
 }
 

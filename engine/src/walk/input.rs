@@ -164,11 +164,8 @@ pub(super) fn kind(file_type: FileType) -> &'static str {
 /// Fails for the URL of an object: a path was expected.
 pub(super) fn refuse_url(path: &Path) -> Result<(), PathError> {
     let Some(scheme) = url::scheme(path) else { return Ok(()) };
-    let expected = match cfg!(feature = "remote") {
-        true => "a path: only `inspect`, `verify` and `query` read from object storage",
-        false => "a path: for object storage, build the program with the feature `remote`",
-    };
-    Err(PathError::unexpected(expected, format!("a URL ({scheme}:)")))
+    let found = format!("a URL ({scheme}:); copy the database to a folder, or mount it");
+    Err(PathError::unexpected("a path", found))
 }
 
 /// Opens a regular file. `listed`: its name was found in a folder a moment ago.
@@ -194,7 +191,7 @@ mod tests {
     #[test]
     fn urls_are_refused_where_paths_are_expected() {
         let refused = refuse_url(Path::new("s3://bucket/db")).unwrap_err().to_string();
-        assert_eq!(refused.contains("the feature `remote`"), cfg!(not(feature = "remote")), "{refused}");
+        assert_eq!(refused, "expected a path, found a URL (s3:); copy the database to a folder, or mount it");
         assert!(refuse_url(Path::new("file:///db")).is_ok());
     }
 

@@ -25,11 +25,8 @@ pub(crate) use other_file::{Contents, OtherFile};
 pub use paths::Inputs;
 pub(crate) use paths::{InputPath, into_local};
 pub(crate) use read_ahead::ReadAhead;
-#[cfg(feature = "remote")]
-pub(crate) use read_ahead::part;
 pub use shared_files::{SharedFile, SharedFiles};
-pub(crate) use sources::{Discovered, EmptyInputs, Sources};
+pub(crate) use sources::{Discovered, Sources};
 pub use storage::{Memory, Storage};
 pub(crate) use storage::{open_listed, open_log, open_named};
-
-pub use url::{hex_byte, is_remote};
+pub use url::hex_byte;

@@ -58,14 +58,6 @@ impl OtherFile {
         })
     }
 
-    /// Returns true if the name is that of one of these kinds, or ends in `.log`.
-    #[cfg(feature = "remote")]
-    pub(crate) fn is_named(path: &Path) -> bool {
-        let name = path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
-        name.is_some_and(|(kind, _)| kind != FileKind::Table)
-            || path.extension().is_some_and(|extension| extension == "log")
-    }
-
     /// The kind by the first record with a right checksum that is a batch of writes or an edit of a MANIFEST.
     pub(crate) fn by_records(source: impl Read) -> Option<Self> {
         let mut log = LogReader::new(source).max_record_len(MAX_RECORD);

@@ -1,34 +1,14 @@
-//! URLs where paths are expected: those of local files, and those of objects in object storage.
+//! URLs where paths are expected.
 
 use std::path::Path;
 
-#[cfg(feature = "remote")]
-use std::path::PathBuf;
-
 /// The scheme of a URL. `None` for a path, and for a `file:` URL, which stands for a path.
-pub(crate) fn scheme(path: &Path) -> Option<&str> {
+pub(super) fn scheme(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     // A single letter is considered a drive of Windows.
     let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
     (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
-}
-
-/// Returns true for the URL of an object, which is read by requests.
-pub fn is_remote(path: &Path) -> bool {
-    scheme(path).is_some()
-}
-
-/// The URL of `name` in the folder at `url`, which has no slash at its end.
-#[cfg(feature = "remote")]
-pub(crate) fn join(url: &Path, name: &[u8]) -> PathBuf {
-    let mut url = url.as_os_str().to_owned();
-    url.push("/");
-    #[cfg(unix)]
-    url.push(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name));
-    #[cfg(not(unix))]
-    url.push(&*String::from_utf8_lossy(name));
-    url.into()
 }
 
 /// The bytes of the path that a `file:` URL stands for: `file:/…`, as Spark writes it, `file:///…`,
@@ -48,7 +28,7 @@ fn local_part(url: &str) -> Option<&str> {
 }
 
 /// Replaces `%20` and the like with the bytes that they stand for.
-pub(crate) fn decoded(text: &str) -> Vec<u8> {
+fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, behind)) = rest.split_first() {

@@ -15,14 +15,11 @@ use crate::audit::stats::Reach;
 use crate::audit::verify::other;
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    self, About, Depth, ErrorKind, Fetched, Frame, Inspected, Other, Remark, Subject, Table, Totals,
-    Unreadable, Verdict, Verified, VerifyStatus,
+    self, About, Depth, ErrorKind, Frame, Inspected, Other, Remark, Subject, Table, Totals, Unreadable,
+    Verdict, Verified, VerifyStatus,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, InputPath, Inputs, OtherFile, PathError, TableRecord};
-
-/// The number of tables beyond which the effort for each no longer decreases.
-const ENOUGH_TABLES: usize = 2500;
 
 /// One result of an inspection.
 #[derive(Debug)]
@@ -48,8 +45,6 @@ pub struct InspectOutcome {
     pub unreadable: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why no threads could be started. `None`: threads were started, or were not needed.
-    pub not_started: Option<String>,
 }
 
 impl Engine {
@@ -58,7 +53,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or an error of the system that prevents requests to object storage.
+    /// Those of `sink`.
     pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
         let survey = InspectSurvey::of(self);
         let mut fold = Fold::new(self.depth, sink);
@@ -110,7 +105,7 @@ pub(crate) struct InspectSurvey {
 impl InspectSurvey {
     pub(crate) fn of(engine: &Engine) -> Self {
         let reach =
-            if engine.few_reads { Reach::of_object(engine.depth) } else { Reach::of_file(engine.depth) };
+            if engine.few_reads { Reach::in_few_reads(engine.depth) } else { Reach::of_file(engine.depth) };
         Self { read: engine.read.clone(), reach }
     }
 }
@@ -125,18 +120,8 @@ impl Survey for InspectSurvey {
         LogUse::Named
     }
 
-    fn options(&self) -> &ReadOptions {
-        &self.read
-    }
-
-    fn table<R: ReadAt>(
-        &self,
-        target: &InputFile,
-        source: &R,
-        depth: Option<Depth>,
-        _: &dyn Observer,
-    ) -> Result<Looked> {
-        self.look(target, source, depth).map(Looked::Table)
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Observer) -> Result<Looked> {
+        self.look(target, source).map(Looked::Table)
     }
 
     fn failed(&self, error: &filterblock::Error) -> Looked {
@@ -156,23 +141,8 @@ impl Survey for InspectSurvey {
 
 impl InspectSurvey {
     /// Looks at a table.
-    pub(crate) fn look<R: ReadAt>(
-        &self,
-        target: &InputFile,
-        source: &R,
-        depth: Option<Depth>,
-    ) -> Result<Box<Inspected>> {
-        let of_all = ProbeBudget::for_each_of(target.tables);
-        let (reach, effort) = match depth {
-            None => (self.reach, of_all),
-            Some(Depth::All) => (Reach::All, of_all),
-            // The same number of questions for each object, however many objects there are.
-            Some(depth) => {
-                let marks = of_all.marks;
-                (Reach::of_object(depth), ProbeBudget { marks, ..ProbeBudget::for_each_of(ENOUGH_TABLES) })
-            }
-        };
-        look(source, &self.read, effort, reach).map(Box::new)
+    pub(crate) fn look<R: ReadAt>(&self, target: &InputFile, source: &R) -> Result<Box<Inspected>> {
+        look(source, &self.read, ProbeBudget::for_each_of(target.tables), self.reach).map(Box::new)
     }
 
     pub(crate) fn unreadable(error: &filterblock::Error) -> Box<Inspected> {
@@ -239,7 +209,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 self.outcome.list_failed = true;
                 self.unreadable(&Subject::of(&input), &error)
             }
-            Event::Failed { target, error } => self.unreadable(&target.subject(&[], None), &error),
+            Event::Failed { target, error } => self.unreadable(&target.subject(&[]), &error),
             Event::Begin { place, logs, unread, passed_over } => {
                 self.outcome.unreadable |= !passed_over.is_empty();
                 unread.iter().for_each(|(_, error)| self.fault(error.kind()));
@@ -247,14 +217,15 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 let remarks = all.map(|(path, error)| Remark::new(path, error)).collect();
                 self.begin(&place, logs, remarks)
             }
-            Event::Table { target, fetched, result } => {
+            Event::Table { target, result } => {
                 let around = target.around.as_ref().map(|(folder, error)| Remark::new(folder, error));
                 self.outcome.unreadable |= around.is_some();
-                let opened = Fetched { depth: Some(self.depth), ..Fetched::default() };
-                let fetched = fetched.or_else(|| result.is_ok().then_some(opened));
-                let subject = target.subject(around.as_slice(), fetched.as_ref());
+                let subject = target.subject(around.as_slice());
                 let found = match result {
-                    Ok(Looked::Table(found)) => Ok(found),
+                    Ok(Looked::Table(mut found)) => {
+                        found.table.depth = Some(self.depth);
+                        Ok(found)
+                    }
                     Ok(Looked::Other(verdict, len)) => {
                         return self.other(&subject, About::Log, *verdict, len);
                     }
@@ -262,7 +233,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 };
                 self.table(&subject, target.record(), target.listed, or_unreadable(found))
             }
-            Event::Lost(target) => self.unreadable(&target.subject(&[], None), &PathError::vanished()),
+            Event::Lost(target) => self.unreadable(&target.subject(&[]), &PathError::vanished()),
             Event::End(place) => {
                 let frame = Frame::new("totals", &place.subject(&[]), None).into_owned();
                 let mut totals = std::mem::take(&mut self.totals);
@@ -271,14 +242,9 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 totals.weigh(&lookup_weights(&place.folder, &entries));
                 self.sink.line(InspectLine::Totals(Box::new(totals)))
             }
-            Event::NotStarted(reason) => {
-                self.outcome.unreadable = true;
-                self.outcome.not_started = Some(reason);
-                Ok(())
-            }
             Event::Other { kind, target, result: Ok(Looked::Other(verdict, len)) } => {
                 let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
-                self.other(&target.subject(&[], None), about, *verdict, len)
+                self.other(&target.subject(&[]), about, *verdict, len)
             }
             Event::Other { .. } => Ok(()),
         }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
-use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::table::ReadAt;
 use filterblock::{Error, Result};
 
 use super::database::{Kind, Overview};
@@ -13,7 +13,7 @@ use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_un
 use crate::audit::rates::TableEntries;
 use crate::audit::verify::{VerifySurvey, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Depth, ErrorKind, Finding, Inspected, Note, Table, Verdict, name_of};
+use crate::report::{ErrorKind, Finding, Inspected, Note, Table, Verdict, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
@@ -23,7 +23,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// The reason why there is nothing to show, or why the work cannot be started.
+    /// The reason why there is nothing to show.
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, PathError> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey::of(self),
@@ -66,22 +66,12 @@ impl Survey for OverviewSurvey {
         if self.verify.is_some() { LogUse::ReadAll } else { LogUse::Named }
     }
 
-    fn options(&self) -> &ReadOptions {
-        self.inspect.options()
-    }
-
-    fn table<R: ReadAt>(
-        &self,
-        target: &InputFile,
-        source: &R,
-        depth: Option<Depth>,
-        observer: &dyn Observer,
-    ) -> Result<Looked> {
-        let mut found = self.inspect.look(target, source, depth)?;
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, observer: &dyn Observer) -> Result<Looked> {
+        let mut found = self.inspect.look(target, source)?;
         // The filters are dropped, because those of all tables together would need much memory.
         found.filters = None;
         let verify = self.verify.as_ref();
-        let verdict = verify.map(|verify| verify.table(target, source, depth, observer)).transpose()?;
+        let verdict = verify.map(|verify| verify.table(target, source, observer)).transpose()?;
         Ok(Looked::Table(found, verdict.map(Box::new)))
     }
 
@@ -120,12 +110,9 @@ impl Fold {
             // A listed path is reported at the beginning of its folder.
             Event::Failed { target, .. } if target.listed => {}
             Event::Failed { error, .. } => self.failed = Some(error),
-            Event::NotStarted(reason) => {
-                self.failed = Some(PathError::failed(ErrorKind::Unreadable, reason));
-            }
             Event::Begin { place, logs, unread, .. } => self.begin(place, &logs, unread),
             Event::Other { target, result, .. } => self.log(&target, result),
-            Event::Table { target, result, .. } => self.table(&target, result),
+            Event::Table { target, result } => self.table(&target, result),
             Event::Lost(target) => self.unreadable(&target.path, TABLE, PathError::vanished()),
             Event::End(newest) => self.end(&newest, engine),
         }
@@ -195,7 +182,7 @@ impl Fold {
             }
         };
         let mut table = found.table;
-        table.about(&target.subject(&[], None), target.record(), target.listed);
+        table.about(&target.subject(&[]), target.record(), target.listed);
         match verdict {
             Some(mut verdict) => {
                 table.count(&mut verdict);

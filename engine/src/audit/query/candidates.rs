@@ -8,8 +8,8 @@ use filterblock::{FilterPolicy as _, Result, database::LiveTable};
 
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
-use crate::audit::stats::{Blocks, Clusters, FilterStats, Sample};
-use crate::report::{Depth, ErrorKind, KeyBlocks, Reason};
+use crate::audit::stats::{Blocks, FilterStats, Sample};
+use crate::report::{ErrorKind, KeyBlocks, Reason};
 use crate::{audit::reading::filter_trouble, walk::TableRecord};
 
 /// A table, ready to answer for each key sought.
@@ -36,8 +36,7 @@ pub(in crate::audit) struct BlockCandidates {
 /// Opens the table that `source` holds, to answer for `keys`.
 ///
 /// `is_bytewise`: the user says that the keys are in bytewise order, which counts if no MANIFEST names an order.
-/// `record`: the table's record in the database that it is in. `depth`: unless it is [`Depth::All`], the data blocks
-/// read lie side by side in up to three places.
+/// `record`: the table's record in the database that it is in.
 ///
 /// # Errors
 ///
@@ -48,7 +47,6 @@ pub(in crate::audit) fn table<R: ReadAt>(
     keys: &SoughtKeys,
     is_bytewise: bool,
     record: Option<TableRecord<'_>>,
-    depth: Depth,
 ) -> Result<BlockCandidates> {
     let table = Table::open(source, options)?;
     let filters = table.filter().cloned().map(FilterStats::new);
@@ -60,13 +58,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
     let mut index = None;
     if TableRecord::is_bytewise_or(record, is_bytewise) {
         let none = BTreeSet::new();
-        let sample = match depth {
-            Depth::All => Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0)?,
-            Depth::Tail | Depth::Sample => {
-                let handles = Clusters::choose(&table, &blocks);
-                Sample::of(handles.handles(), &table, &mut blocks, &none, filters.as_ref(), 0)?
-            }
-        };
+        let sample = Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0)?;
         error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
         index = Some(look_up(&table, keys, sample.key_format().ok()));
     }

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::table::ReadAt;
 use filterblock::{Error, escape_path};
 
 use super::candidates::{self, BlockCandidates};
@@ -12,11 +12,10 @@ use super::keys::SoughtKeys;
 use super::logs::{self, LogAnswers};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    Answer, Count, Depth, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply,
-    Subject,
+    Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply, Subject,
 };
-use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, OtherFile, PathError, TableRecord};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
+use crate::walk::{Folder, Inputs, OtherFile, PathError};
 use crate::{audit::file_type::explain, audit::state::faults, words::counted_as};
 
 /// The answers that are wanted.
@@ -54,8 +53,6 @@ pub struct QueryOutcome {
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why no threads could be started. `None`: threads were started, or were not needed.
-    pub not_started: Option<String>,
 }
 
 impl Engine {
@@ -63,17 +60,14 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or an error of the system that prevents requests to object storage.
+    /// Those of `sink`.
     pub fn query(
         &self,
         inputs: Inputs,
         question: &Question,
         sink: &mut impl for<'a> Sink<QueryLine<'a>>,
     ) -> io::Result<QueryOutcome> {
-        let engine = self.clone();
-        #[cfg(feature = "remote")]
-        let engine = engine.to_depth(Depth::Sample);
-        let survey = QuerySurvey { keys: Arc::clone(&question.keys), engine: engine.clone() };
+        let survey = QuerySurvey { keys: Arc::clone(&question.keys), engine: self.clone() };
         let found = vec![false; question.keys.given().len()];
         let mut query = Query {
             question,
@@ -81,7 +75,7 @@ impl Engine {
             outcome: QueryOutcome { found, ..QueryOutcome::default() },
             lookups: None,
         };
-        engine.run(inputs, &survey.into(), &mut |event| query.take(event))?;
+        self.run(inputs, &survey.into(), &mut |event| query.take(event))?;
         Ok(query.outcome)
     }
 }
@@ -108,33 +102,18 @@ impl Survey for QuerySurvey {
         LogUse::Read
     }
 
-    fn options(&self) -> &ReadOptions {
-        &self.engine.read
+    fn wants(&self, target: &InputFile) -> bool {
+        // That the database does not use a table is reported at the beginning of the folder.
+        target.record().is_none_or(|record| record.live.is_some())
     }
 
-    fn wants(&self, target: &InputFile, _: Depth) -> Fetch {
-        match target.record() {
-            // The database does not use the table, which is reported at the beginning of the folder.
-            Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
-            record if TableRecord::is_bytewise_or(record, self.engine.is_bytewise()) => Fetch::Sample,
-            _ => Fetch::Tail,
-        }
-    }
-
-    fn table<R: ReadAt>(
-        &self,
-        target: &InputFile,
-        source: &R,
-        depth: Option<Depth>,
-        _: &dyn Observer,
-    ) -> Result<Asked, Error> {
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Observer) -> Result<Asked, Error> {
         match candidates::table(
             source,
             &self.engine.read,
             &self.keys,
             self.engine.is_bytewise(),
             target.record(),
-            depth.unwrap_or(Depth::All),
         ) {
             Ok(table) => Ok(Asked::Table(Box::new(table))),
             Err(error) if error.needs_range() => Err(error),
@@ -199,27 +178,23 @@ impl Query<'_> {
                 self.outcome.list_failed = true;
                 self.unreadable(Subject::of(&input), &error)
             }
-            Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
+            Event::Failed { target, error } => self.unreadable(target.subject(&[]), &error),
             Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
             Event::Other { target, result, .. } => {
                 // A log has no data blocks, even if it cannot be read.
                 let lookups = self.lookups.take();
-                self.asked(target.subject(&[], None), result)?;
+                self.asked(target.subject(&[]), result)?;
                 self.lookups = lookups;
                 Ok(())
             }
-            Event::Table { target, fetched, result } => {
+            Event::Table { target, result } => {
                 let around = target.around.iter();
                 let remarks: Vec<_> = around.map(|(path, error)| Remark::new(path, error)).collect();
                 self.outcome.is_unsound |= !remarks.is_empty();
-                self.asked(target.subject(&remarks, fetched.as_ref()), result)
+                self.asked(target.subject(&remarks), result)
             }
-            Event::Lost(target) => self.unreadable(target.subject(&[], None), &PathError::vanished()),
+            Event::Lost(target) => self.unreadable(target.subject(&[]), &PathError::vanished()),
             Event::End(_) => self.end(),
-            Event::NotStarted(reason) => {
-                self.outcome.not_started = Some(reason);
-                Ok(())
-            }
         }
     }
 

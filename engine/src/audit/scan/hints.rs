@@ -27,8 +27,13 @@ pub(super) fn options_text<'a>(
     }
     let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(kind, _)| kind);
     let may_be_table = !is_log(path) && kind.is_none_or(|kind| kind == FileKind::Table);
-    if may_be_table && open().is_some_and(|file| Table::open(file, options).is_err()) {
-        text += "; `scan --carve` finds blocks without index and footer";
+    if may_be_table {
+        if open().is_some_and(|file| Table::open(file, options).is_err()) {
+            text += "; `scan --carve` finds blocks without index and footer";
+        } else if !fault.message.starts_with("block checksum") {
+            // What has the right checksum has no wrong bit.
+            return text;
+        }
     }
     let offset = fault.offset.unwrap_or_default();
     let is_corrected = open().is_some_and(|file| match kind {

@@ -2,6 +2,7 @@
 
 mod files;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -70,7 +71,7 @@ impl Engine {
             is_database: false,
             has_damage: false,
             folder: None,
-            hinted: PathBuf::new(),
+            hinted: BTreeSet::new(),
             remarks: Vec::new(),
             outcome: ScanOutcome::default(),
         };
@@ -100,8 +101,8 @@ struct Scan<'a, S> {
     has_damage: bool,
     /// The folder that is being shown. `None`: a file that was given by itself is shown.
     folder: Option<Arc<Folder>>,
-    /// The file to whose faults no more hints are added.
-    hinted: PathBuf,
+    /// The files to whose faults no more hints are added.
+    hinted: BTreeSet<PathBuf>,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     outcome: ScanOutcome,

@@ -34,7 +34,7 @@ pub(crate) fn faults_for(folder: &Arc<Folder>, key: Option<&[u8]>) -> Vec<StateF
     for _ in 0..MAX_READINGS {
         let found = faults_now(&folder, key);
         let is_doubtful = found.iter().any(|fault| matches!(fault, StateFault::Unlisted(_)));
-        if !is_doubtful || folder.is_remote() {
+        if !is_doubtful {
             return found;
         }
         let Ok(again) = reopen(&folder) else { return found };
@@ -54,8 +54,7 @@ fn faults_now(folder: &Folder, key: Option<&[u8]>) -> Vec<StateFault> {
             _ => io::Error::other(error.to_string()),
         })
     };
-    let open: Option<&OpenFile<'_>> = if folder.is_remote() { None } else { Some(&open) };
-    faults_in(folder.database(), &|| current(folder, storage), open, key)
+    faults_in(folder.database(), &|| current(folder, storage), Some(&open), key)
 }
 
 /// The faults of a database whose files no program changes. `manifest`: finds the path of its MANIFEST. `open`: opens its

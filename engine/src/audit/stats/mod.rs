@@ -19,7 +19,7 @@ pub(crate) mod table;
 
 pub(crate) use block_keys::KeyCounter;
 pub(crate) use blocks::Blocks;
-pub(crate) use clusters::Clusters;
+
 pub(crate) use dialect::OLD_NAME;
 pub(crate) use distinct::{KeySketch, SketchedNumber};
 pub(crate) use filter::Filter;

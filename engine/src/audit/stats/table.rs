@@ -39,8 +39,8 @@ impl Reach {
         }
     }
 
-    /// The blocks of an object in object storage at this depth.
-    pub(crate) const fn of_object(depth: Depth) -> Self {
+    /// The blocks of a file at this depth if each read takes long.
+    pub(crate) const fn in_few_reads(depth: Depth) -> Self {
         match depth {
             Depth::Sample => Self::Places,
             depth => Self::of_file(depth),

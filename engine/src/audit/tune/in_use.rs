@@ -9,7 +9,7 @@ use super::hash_evidence::HashCheck;
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
 use super::settings::probes_of;
-use crate::run::map_each;
+use crate::run::map;
 use crate::{
     audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of,
     audit::stats::OLD_NAME,
@@ -44,7 +44,7 @@ pub(super) fn in_use(
         tables.into_iter().step_by(step).map(move |table| (table, weight))
     };
     let looked_at: Vec<_> = of_levels.into_values().flat_map(spread).collect();
-    let found = map_each(looked_at, |(table, weight)| {
+    let found = map(input.jobs, looked_at, |(table, weight)| {
         let opened = input.open(table).ok()?;
         let bits = bits_in_use(&opened, policy, input.encoding).ok()??;
         Some(((opened.filter()?.base_lg(), bits), weight))

@@ -33,6 +33,8 @@ pub(super) struct Input<'d> {
     pub(super) storage: Option<Arc<dyn Storage>>,
     /// The options of [`read_options`](crate::audit::reading::read_options), with keys as they are stored.
     pub(super) read: &'d ReadOptions,
+    /// The number of tables to work on at a time; `None`: as many as there are processors.
+    pub(super) jobs: Option<u16>,
     /// The MANIFEST of the database. `None` if the tables that a lookup reaches are not known: for a single
     /// table, and if keys are in an unknown order.
     pub(super) manifest: Option<&'d Manifest>,

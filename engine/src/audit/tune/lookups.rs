@@ -5,7 +5,7 @@ use filterblock::table::{ReadAt, Table};
 use super::{input::Input, sample_keys::entry_type};
 use crate::audit::reading::decode_limit_of;
 use crate::report::{NearKind, TuneFailure};
-use crate::run::map_each;
+use crate::run::map;
 use crate::{
     audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::Marks, audit::rates::ProbeBudget,
 };
@@ -102,7 +102,7 @@ pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
         let ends = find(&table, sought, &key, (input.encoding, input.order))?;
         Ok::<_, TuneFailure>((filters(&table, marks), ends))
     };
-    let found = map_each(of_tables.iter().enumerate().collect(), look);
+    let found = map(input.jobs, of_tables.iter().enumerate().collect(), look);
     let mut survey = Vec::with_capacity(found.len());
     for result in found {
         survey.push(result.map(|(filters, ends)| {

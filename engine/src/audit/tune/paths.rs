@@ -3,14 +3,13 @@
 use std::{io, path::Path, sync::Arc};
 
 use filterblock::Error;
-use filterblock::table::{ReadAt, ReadOptions, Table};
+use filterblock::table::{ReadAt, Table};
 
 use super::input::{Input, Request, TableInfo};
 use super::routes::Routes;
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{Action, ErrorKind, StateFault, TuneFailure, Tuned, Tuning};
-use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
 use crate::words::{DECIDE, RESTORE, UNDECODABLE, repair_command};
 use crate::{
@@ -40,8 +39,6 @@ pub struct TuneOutcome {
     /// A database is damaged, some table could not be read, and is left out of all numbers, or filters deny stored
     /// keys.
     pub has_faults: bool,
-    /// The reason why no threads could be started. `None`: threads were started.
-    pub not_started: Option<String>,
 }
 
 impl Engine {
@@ -57,14 +54,10 @@ impl Engine {
         sink: &mut impl Sink<Tuned>,
     ) -> io::Result<TuneOutcome> {
         let mut outcome = TuneOutcome::default();
-        let pool = match Threads::start(self.jobs) {
-            Ok(pool) => pool,
-            Err(reason) => return Ok(TuneOutcome { not_started: Some(reason), ..outcome }),
-        };
         let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
         for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
             outcome.list_failed |= matches!(found, Discovered::ListFailed { .. });
-            let tuned = pool.install(|| tuned(found, storage.as_ref(), request, &self.read, &*self.watch));
+            let tuned = tuned(found, storage.as_ref(), request, self);
             match &tuned.result {
                 Ok(tuning) => outcome.has_faults |= tuning.is_damaged || !tuning.faults.is_empty(),
                 Err(failure) if failure.first.is_some() => outcome.has_faults = true,
@@ -82,16 +75,15 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// If there is no database or table, if it cannot be read, if its MANIFEST cannot be relied on, or if no
-    /// threads can be started.
+    /// If there is no database or table, if it cannot be read, or if its MANIFEST cannot be relied on.
     pub(crate) fn tune_one(&self, inputs: Inputs, request: &Request) -> Result<Tuning> {
-        let mut result = None;
-        let outcome = self.tune(inputs, request, &mut |tuned: Tuned| {
-            result = Some(tuned.result);
+        let mut result = Err(TuneFailure::new("found nothing to tune".to_owned(), None));
+        // The sink takes everything.
+        let _ = self.tune(inputs, request, &mut |tuned: Tuned| {
+            result = tuned.result;
             Ok(())
         });
-        let text = outcome.ok().and_then(|outcome| outcome.not_started).unwrap_or_default();
-        result.unwrap_or(Err(TuneFailure::new(text, None)))
+        result
     }
 }
 
@@ -100,8 +92,7 @@ fn tuned(
     found: Discovered,
     storage: Option<&Arc<dyn Storage>>,
     request: &Request,
-    read: &ReadOptions,
-    watch: &dyn Watch,
+    engine: &Engine,
 ) -> Tuned {
     match found {
         Discovered::ListFailed { input, error } => {
@@ -109,10 +100,10 @@ fn tuned(
         }
         Discovered::Failed { input, path, error } => Tuned { input, path, result: Err(error.into()) },
         Discovered::Folder { input, path, folder: found } => {
-            Tuned { input, path, result: folder(&found, request, read, watch) }
+            Tuned { input, path, result: folder(&found, request, engine) }
         }
         Discovered::Table { input, path, .. } => {
-            let result = table(&path, storage, request, read, watch);
+            let result = table(&path, storage, request, engine);
             Tuned { input, path, result }
         }
     }
@@ -123,11 +114,11 @@ fn tuned(
 /// # Errors
 ///
 /// If the folder is not a database, has no MANIFEST that can be relied on, or cannot be listed again.
-fn folder(folder: &Arc<Folder>, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
+fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
     let mut folder = Arc::clone(folder);
     let mut attempt = 1;
     loop {
-        let tuning = folder_once(&folder, request, read, watch)?;
+        let tuning = folder_once(&folder, request, engine)?;
         if tuning.faults.is_empty() || attempt == ATTEMPTS || !folder.has_vanished_tables() {
             return Ok(tuning);
         }
@@ -147,8 +138,7 @@ fn failure_of(folder: &Folder, error: &Error) -> TuneFailure {
 fn folder_once(
     folder: &Arc<Folder>,
     request: &Request,
-    read: &ReadOptions,
-    watch: &dyn Watch,
+    engine: &Engine,
 ) -> Result<Tuning> {
     let database = folder.database();
     if !folder.is_database() {
@@ -178,14 +168,15 @@ fn folder_once(
     let input = Input {
         tables: tables.collect(),
         storage: folder.storage().cloned(),
-        read,
+        read: &engine.read,
+        jobs: engine.jobs,
         manifest: order.map(|_| manifest),
         order: order.unwrap_or(Order::Bytewise),
         routes: order.filter(|_| !manifest.is_bytewise()).map(|order| Routes::new(manifest.tables(), order)),
         encoding: KeyEncoding::Internal,
         is_goleveldb: is_goleveldb(folder),
     };
-    let mut tuning = tune(&input, request, watch);
+    let mut tuning = tune(&input, request, &*engine.watch);
     if !faults.is_empty() {
         tuning.is_damaged = true;
         tuning.notes.push(format!("{titles}; to save what is left: {}", repair_command(folder.path())));
@@ -246,8 +237,7 @@ fn table(
     path: &Path,
     storage: Option<&Arc<dyn Storage>>,
     request: &Request,
-    read: &ReadOptions,
-    watch: &dyn Watch,
+    engine: &Engine,
 ) -> Result<Tuning> {
     let source: Box<dyn ReadAt> = open_named(storage, path)?;
     let source: &dyn ReadAt = &source;
@@ -264,13 +254,20 @@ fn table(
         let explained = explain(source, &error, failure.text.clone());
         TuneFailure { text: explained.unwrap_or(failure.text), ..failure }
     };
-    let table = Table::open(source, read).map_err(failure)?;
+    let table = Table::open(source, &engine.read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
     let tables =
         vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size(), missing: None }];
-    let storage = storage.cloned();
-    let order = Order::Bytewise;
-    let input =
-        Input { tables, storage, read, manifest: None, order, routes: None, encoding, is_goleveldb: false };
-    Ok(tune(&input, request, watch))
+    let input = Input {
+        tables,
+        storage: storage.cloned(),
+        read: &engine.read,
+        jobs: engine.jobs,
+        manifest: None,
+        order: Order::Bytewise,
+        routes: None,
+        encoding,
+        is_goleveldb: false,
+    };
+    Ok(tune(&input, request, &*engine.watch))
 }

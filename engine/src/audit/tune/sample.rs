@@ -70,6 +70,7 @@ mod tests {
             tables,
             storage: None,
             read,
+            jobs: None,
             manifest: None,
             order: Order::Bytewise,
             routes: None,

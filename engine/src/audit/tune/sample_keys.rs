@@ -9,7 +9,7 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 
 use super::input::Input;
 use crate::report::TuneFailure;
-use crate::run::map_each;
+use crate::run::map;
 use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit_of};
 
 /// Keys of more bytes than this are left out: thousands of them would take too much memory.
@@ -34,8 +34,8 @@ pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, Tu
             input.open(table).and_then(|opened| Ok(of_table(&opened, places, input.encoding, table)?));
         (table, drawn)
     };
-    let found =
-        map_each(places.iter().enumerate().filter(|(_, places)| !places.is_empty()).collect(), of_table);
+    let drawn_from = places.iter().enumerate().filter(|(_, places)| !places.is_empty());
+    let found = map(input.jobs, drawn_from.collect(), of_table);
     let (mut drawn, mut faults) = (Vec::new(), Vec::new());
     for (table, result) in found {
         match result {
@@ -193,6 +193,7 @@ mod tests {
             tables,
             storage: None,
             read,
+            jobs: None,
             manifest: None,
             order: Order::Bytewise,
             routes: None,

@@ -21,7 +21,7 @@ use crate::audit::rates::ProbeBudget;
 use crate::audit::stats::KeySketch;
 use crate::report::{Setting, TuneFailure, Tuning};
 use crate::run::Watch;
-use crate::run::map_each;
+use crate::run::map;
 
 /// The number of stored keys to draw, unless each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;
@@ -153,7 +153,7 @@ impl Trials<'_> {
         let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
         let (mut denied, mut hashes) = (Vec::new(), HashEvidence::default());
         for batch in chosen.chunks(BATCH) {
-            let trials = map_each(batch.to_vec(), |table| (table, self.try_one(table, count(table))));
+            let trials = map(input.jobs, batch.to_vec(), |table| (table, self.try_one(table, count(table))));
             for (table, trial) in trials {
                 let size = input.size(table);
                 match trial {

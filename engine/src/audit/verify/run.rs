@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::database::FileKind;
-use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::table::ReadAt;
 
 use super::{Versions, check::table, log};
 use crate::audit::current_manifest::{current, missing_manifest, open};
@@ -15,8 +15,7 @@ use crate::audit::passed_over::PassedOver;
 use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    About, Code, Depth, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified,
-    Weight,
+    About, Code, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified, Weight,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
@@ -28,8 +27,6 @@ pub struct VerifyOutcome {
     pub counts: VerdictCounts,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why no threads could be started. `None`: threads were started, or were not needed.
-    pub not_started: Option<String>,
     /// The first folders that have damage, of more than filters.
     pub damaged: Vec<PathBuf>,
     /// The number of further folders that have damage.
@@ -48,18 +45,13 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or an error of the system that prevents requests to object storage.
+    /// Those of `sink`.
     pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<VerifyOutcome> {
-        let engine = self.clone();
-        #[cfg(feature = "remote")]
-        let engine = engine.to_depth(Depth::All);
         let mut outcome = VerifyOutcome::default();
         let mut versions = Versions::default();
-        engine.run(
-            inputs,
-            &VerifySurvey { engine: self.clone(), notes_keys: false }.into(),
-            &mut |event| outcome.take(event, self, &mut versions, &mut |verified| sink.line(verified)),
-        )?;
+        self.run(inputs, &VerifySurvey { engine: self.clone(), notes_keys: false }.into(), &mut |event| {
+            outcome.take(event, self, &mut versions, &mut |verified| sink.line(verified))
+        })?;
         Ok(outcome)
     }
 }
@@ -80,15 +72,10 @@ impl Survey for VerifySurvey {
         LogUse::ReadAll
     }
 
-    fn options(&self) -> &ReadOptions {
-        &self.engine.read
-    }
-
     fn table<R: ReadAt>(
         &self,
         target: &InputFile,
         source: &R,
-        _: Option<Depth>,
         observer: &dyn Observer,
     ) -> Result<Verdict, Error> {
         table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, observer)
@@ -160,7 +147,7 @@ impl VerifyOutcome {
             Event::Failed { target, .. } if target.listed => Ok(()),
             Event::Failed { target, error } => {
                 let verdict = unreadable("a table or a database folder", error);
-                self.verdict(target.subject(&[], None), About::Unreadable, verdict, show)
+                self.verdict(target.subject(&[]), About::Unreadable, verdict, show)
             }
             Event::Begin { place, .. } => {
                 *versions = Versions::default();
@@ -174,7 +161,7 @@ impl VerifyOutcome {
                 let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
                 let mut verdict = result.unwrap_or_else(|error| unreadable("a log", error));
                 versions.add(&target, &mut verdict);
-                self.verdict(target.subject(&[], None), about, verdict, show)
+                self.verdict(target.subject(&[]), about, verdict, show)
             }
             Event::End(place) => match versions.finding(&place.folder, engine) {
                 None => Ok(()),
@@ -184,7 +171,7 @@ impl VerifyOutcome {
                     self.verdict(place.subject(&[]), About::Folder, verdict, show)
                 }
             },
-            Event::Table { target, fetched, result } => {
+            Event::Table { target, result } => {
                 if let Some((folder, error)) = &target.around {
                     let verdict = unreadable("a folder that can be listed", error.clone());
                     let subject = Subject { path: folder, ..Subject::of(&target.input) };
@@ -193,15 +180,11 @@ impl VerifyOutcome {
                 let mut verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
                 versions.add(&target, &mut verdict);
                 target.folder.iter().for_each(|folder| self.see(folder, &verdict));
-                self.verdict(target.subject(&[], fetched.as_ref()), About::Table, verdict, show)
+                self.verdict(target.subject(&[]), About::Table, verdict, show)
             }
             Event::Lost(target) => {
                 let verdict = unreadable(TABLE, PathError::vanished());
-                self.verdict(target.subject(&[], None), About::Table, verdict, show)
-            }
-            Event::NotStarted(reason) => {
-                self.not_started = Some(reason);
-                Ok(())
+                self.verdict(target.subject(&[]), About::Table, verdict, show)
             }
         }
     }

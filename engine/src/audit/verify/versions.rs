@@ -49,7 +49,7 @@ impl Versions {
     /// Takes the sequence numbers of a table or a log.
     pub(crate) fn add(&mut self, file: &InputFile, verdict: &mut Verdict) {
         let stretches = std::mem::take(&mut verdict.stretches);
-        if !file.listed || file.folder.as_ref().is_some_and(|folder| folder.is_remote()) {
+        if !file.listed {
             return;
         }
         let name = file.path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
@@ -67,7 +67,7 @@ impl Versions {
     }
 
     /// Finds keys of which an older version is found by a lookup before a newer one. `None`: there are no such keys, or
-    /// the folder cannot be judged: it has no sound MANIFEST, its order of keys is not known, or it is in object storage.
+    /// the folder cannot be judged: it has no sound MANIFEST, or its order of keys is not known.
     pub(crate) fn finding(&self, folder: &Folder, engine: &Engine) -> Option<Finding> {
         let database = folder.database();
         let order = Order::of(database.manifest().ok()?.comparator()?)?;
@@ -97,7 +97,8 @@ impl Versions {
         match folder.storage() {
             Some(storage) => check.ranges(Stored(&**storage), &ranges),
             #[cfg(not(target_os = "unknown"))]
-            None if !folder.is_remote() => check.ranges(engine.files.clone(), &ranges),
+            None => check.ranges(engine.files.clone(), &ranges),
+            #[cfg(target_os = "unknown")]
             None => None,
         }
     }

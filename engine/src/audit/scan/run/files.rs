@@ -9,7 +9,6 @@ use filterblock::table::ReadAt;
 
 use super::super::correction::Correction;
 use super::super::hints;
-use super::super::openers::is_log;
 use super::Scan;
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, PathError, open_file, open_log};
@@ -63,8 +62,8 @@ impl<'a, S> Scan<'a, S> {
         })
     }
 
-    /// What helps against a fault, as the end of its message. A file is tried for wrong bits until some were found, and a
-    /// log only once.
+    /// What helps against a fault, as the end of its message. Each file is tried once, at its first fault: a try reads the
+    /// whole index or log.
     pub(super) fn hint(&mut self, path: &Path, fault: &Fault) -> String {
         if cfg!(not(feature = "fs")) || self.request.carves() || self.request.corrects() {
             return String::new();
@@ -72,7 +71,7 @@ impl<'a, S> Scan<'a, S> {
         if fault.kind == ErrorKind::Missing {
             return self.folder.as_ref().map(|folder| hints::copy_text(folder, path)).unwrap_or_default();
         }
-        if self.hinted == path {
+        if !self.hinted.insert(path.to_owned()) {
             return String::new();
         }
         let correction = Correction::new(&self.engine.read, self.engine.max_output);
@@ -81,10 +80,6 @@ impl<'a, S> Scan<'a, S> {
             None => correction,
         };
         let open = || self.open_plain(path, true).ok();
-        let hint = hints::options_text(fault, path, open, &correction, &self.options);
-        if is_log(path) || !hint.is_empty() {
-            path.clone_into(&mut self.hinted);
-        }
-        hint
+        hints::options_text(fault, path, open, &correction, &self.options)
     }
 }
