@@ -58,15 +58,10 @@ fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Val
     });
     let fields = all.as_object_mut().unwrap();
     fields.extend(rest.as_object().unwrap().clone());
-    // The fields of objects about a single table.
-    if ["filter_cost", "findings", "by_index", "matches"].iter().any(|field| fields.contains_key(*field)) {
-        for field in ["depth", "e_tag", "requests", "bytes_read"] {
-            fields.insert(field.to_owned(), Value::Null);
-        }
+    if fields.contains_key("filter_cost") {
         // `inspect` has a depth for each table that it could open.
-        if fields.get("file_size").is_some_and(|size| !size.is_null()) {
-            fields.insert("depth".to_owned(), json!("sample"));
-        }
+        let is_opened = fields.get("file_size").is_some_and(|size| !size.is_null());
+        fields.insert("depth".to_owned(), if is_opened { json!("sample") } else { Value::Null });
     }
     all
 }

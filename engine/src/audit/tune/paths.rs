@@ -88,12 +88,7 @@ impl Engine {
 }
 
 /// Tunes the database or table found at one of the given paths.
-fn tuned(
-    found: Discovered,
-    storage: Option<&Arc<dyn Storage>>,
-    request: &Request,
-    engine: &Engine,
-) -> Tuned {
+fn tuned(found: Discovered, storage: Option<&Arc<dyn Storage>>, request: &Request, engine: &Engine) -> Tuned {
     match found {
         Discovered::ListFailed { input, error } => {
             Tuned { path: input.to_path_buf(), input, result: Err(error.into()) }
@@ -135,11 +130,7 @@ fn failure_of(folder: &Folder, error: &Error) -> TuneFailure {
     TuneFailure { first: is_damage.then(|| repair_command(folder.path())), ..failure }
 }
 
-fn folder_once(
-    folder: &Arc<Folder>,
-    request: &Request,
-    engine: &Engine,
-) -> Result<Tuning> {
+fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
     let database = folder.database();
     if !folder.is_database() {
         let text = "expected a database, found tables without a MANIFEST: give them one by one".to_owned();
