@@ -63,10 +63,10 @@ flags="$flags -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-
 folder=libfuzzer
 SANITIZER=${SANITIZER:-address}
 [ "$SANITIZER" = none ] || flags="$flags -Zsanitizer=$SANITIZER" folder=libfuzzer-$SANITIZER
+RUSTC_BOOTSTRAP=1 RUSTFLAGS=$flags cargo build --quiet --release --target "$host" --target-dir "target/$folder" --bin libfuzzer
 for target in "$@"; do
-    RUSTC_BOOTSTRAP=1 RUSTFLAGS=$flags cargo build --quiet --release --target "$host" --target-dir "target/$folder" --bin "$target"
     mkdir -p "target/corpus/$target"
     # No input is worth an allocation of 64 MiB.
-    "target/$folder/$host/release/$target" -max_total_time="$seconds" -max_len="${MAX_LEN:-65536}" -malloc_limit_mb=64 \
+    FUZZ_TARGET=$target "target/$folder/$host/release/libfuzzer" -max_total_time="$seconds" -max_len="${MAX_LEN:-65536}" -malloc_limit_mb=64 \
         -artifact_prefix="target/$target-" -print_final_stats=1 "target/corpus/$target" "target/seeds/$target"
 done

@@ -1,7 +1,12 @@
-//! Fewer rounds for tests where code runs some hundred times slower than on a CPU: under Miri, which interprets
-//! it, and on an emulated CPU, for which tests are built with the variable `FEWER_ROUNDS`.
+//! Fewer rounds for tests: a tenth, unless the variable `FILTERBLOCK_ROUNDS` is `all`, and still fewer under Miri, which
+//! interprets code some hundred times slower than a CPU runs it.
 
-/// The divisor for numbers of rounds, or the length of a step: `factor` where rounds are slow, otherwise 1.
-pub(crate) const fn fewer(factor: usize) -> usize {
-    if cfg!(miri) || option_env!("FEWER_ROUNDS").is_some() { factor } else { 1 }
+/// The divisor for numbers of rounds, or the length of a step: 1 for all rounds, `factor` under Miri, otherwise at most
+/// 10.
+pub(crate) fn fewer(factor: usize) -> usize {
+    match () {
+        () if cfg!(miri) => factor,
+        () if std::env::var_os("FILTERBLOCK_ROUNDS").is_some_and(|rounds| rounds == "all") => 1,
+        () => factor.min(10),
+    }
 }

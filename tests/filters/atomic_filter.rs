@@ -164,18 +164,18 @@ fn clearing_forgets_all_keys() {
 #[test]
 fn no_bit_is_lost_between_threads() {
     const THREADS: u64 = 4;
-    const ROUNDS: u64 = 200 / fewer(100) as u64;
-    const KEYS: u64 = 64 / fewer(4) as u64;
-    for round in 0..ROUNDS {
+    let rounds = 200 / fewer(100) as u64;
+    let keys = 64 / fewer(4) as u64;
+    for round in 0..rounds {
         let filter = AtomicBloomFilter::new(1 << 10, 3).unwrap();
         let start = Barrier::new(THREADS as usize);
-        let key = |thread, i| random_key((round * THREADS + thread) * KEYS + i);
+        let key = |thread, i| random_key((round * THREADS + thread) * keys + i);
         thread::scope(|scope| {
             for thread in 0..THREADS {
                 let (filter, start) = (&filter, &start);
                 scope.spawn(move || {
                     start.wait();
-                    for i in 0..KEYS {
+                    for i in 0..keys {
                         filter.add(&key(thread, i));
                         assert!(filter.may_contain(&key(thread, i)), "a thread finds its own key");
                     }
@@ -184,7 +184,7 @@ fn no_bit_is_lost_between_threads() {
         });
         let alone = AtomicBloomFilter::new(1 << 10, 3).unwrap();
         for thread in 0..THREADS {
-            alone.add_all((0..KEYS).map(|i| key(thread, i)));
+            alone.add_all((0..keys).map(|i| key(thread, i)));
         }
         assert_eq!(written(&filter), written(&alone));
     }
@@ -193,20 +193,20 @@ fn no_bit_is_lost_between_threads() {
 /// A reader finds the keys that it saw a thread publish, while others go on adding.
 #[test]
 fn published_keys_are_found_while_others_are_added() {
-    const KEYS: u64 = 20_000 / fewer(500) as u64;
-    let filter = AtomicBloomFilter::with_capacity(2 * KEYS, 10).unwrap();
+    let keys = 20_000 / fewer(500) as u64;
+    let filter = AtomicBloomFilter::with_capacity(2 * keys, 10).unwrap();
     let published = AtomicU64::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
-            for i in 0..KEYS {
+            for i in 0..keys {
                 filter.add(&random_key(i));
                 published.store(i + 1, Ordering::Release);
             }
         });
-        scope.spawn(|| filter.add_all((KEYS..2 * KEYS).map(random_key)));
+        scope.spawn(|| filter.add_all((keys..2 * keys).map(random_key)));
         scope.spawn(|| {
             let mut found = 0;
-            while found < KEYS {
+            while found < keys {
                 let until = published.load(Ordering::Acquire);
                 for i in found..until {
                     assert!(filter.may_contain(&random_key(i)), "key {i} of {until}");
@@ -216,28 +216,28 @@ fn published_keys_are_found_while_others_are_added() {
             }
         });
     });
-    let keys: KeyBuf = (0..2 * KEYS).map(random_key).collect();
+    let keys: KeyBuf = (0..2 * keys).map(random_key).collect();
     assert_eq!(written(&filter), crate::filters::filter(&Murmur3BloomPolicy::new(10), &keys));
 }
 
 #[test]
 fn merging_under_threads_loses_nothing() {
-    const PARTS: u64 = 50 / fewer(25) as u64;
-    const BITS: u64 = (1 << 16) / fewer(64) as u64;
-    let total = AtomicBloomFilter::new(BITS, 5).unwrap();
+    let parts = 50 / fewer(25) as u64;
+    let bits = (1 << 16) / fewer(64) as u64;
+    let total = AtomicBloomFilter::new(bits, 5).unwrap();
     thread::scope(|scope| {
         for thread in 0..4 {
             let total = &total;
             scope.spawn(move || {
-                for part in 0..PARTS {
-                    let own = AtomicBloomFilter::new(BITS, 5).unwrap();
-                    own.add_all((0..20).map(|i| random_key((thread * PARTS + part) * 20 + i)));
+                for part in 0..parts {
+                    let own = AtomicBloomFilter::new(bits, 5).unwrap();
+                    own.add_all((0..20).map(|i| random_key((thread * parts + part) * 20 + i)));
                     total.merge(&own).unwrap();
                 }
             });
         }
     });
-    assert!((0..4 * PARTS * 20).all(|i| total.may_contain(&random_key(i))));
+    assert!((0..4 * parts * 20).all(|i| total.may_contain(&random_key(i))));
 }
 
 /// Keys from an iterator of known length set the same bits as keys from another iterator, though the bits of the former
@@ -260,15 +260,15 @@ fn batches_of_any_size_add_their_keys() {
 
 #[test]
 fn batches_under_threads_lose_nothing() {
-    const PARTS: u64 = 50 / fewer(25) as u64;
+    let parts = 50 / fewer(25) as u64;
     let filter = AtomicBloomFilter::new(1 << 12, 5).unwrap();
     let alone = AtomicBloomFilter::new(1 << 12, 5).unwrap();
-    let key = |thread: u64, part: u64, i: u64| random_key((thread * PARTS + part) * 20 + i);
+    let key = |thread: u64, part: u64, i: u64| random_key((thread * parts + part) * 20 + i);
     thread::scope(|scope| {
         for thread in 0..4 {
             let filter = &filter;
             scope.spawn(move || {
-                for part in 0..PARTS {
+                for part in 0..parts {
                     // Keys gathered, then others one by one.
                     filter.add_all((0..20).map(|i| key(thread, part, i)));
                     (0..20).for_each(|i| filter.add(&key(thread, part, i)));
@@ -277,6 +277,6 @@ fn batches_under_threads_lose_nothing() {
             });
         }
     });
-    (0..4 * PARTS * 20).for_each(|i| alone.add(&random_key(i)));
+    (0..4 * parts * 20).for_each(|i| alone.add(&random_key(i)));
     assert_eq!(written(&filter), written(&alone));
 }

@@ -15,13 +15,15 @@ use filterblock::{
 use crate::interpreted::fewer;
 use crate::tables::{Entry, sample, testdata};
 
-const THREADS: usize = 16 / fewer(4);
+fn threads() -> usize {
+    16 / fewer(4)
+}
 
 /// Runs `work` on all threads at once, each with its number.
 fn together(work: impl Fn(usize) + Sync) {
-    let start = Barrier::new(THREADS);
+    let start = Barrier::new(threads());
     thread::scope(|scope| {
-        for number in 0..THREADS {
+        for number in 0..threads() {
             let (start, work) = (&start, &work);
             scope.spawn(move || {
                 start.wait();
@@ -62,7 +64,7 @@ fn a_shared_reader_answers_every_thread_alike() {
     assert!(expected.contains(&true) && expected.contains(&false));
 
     together(|number| {
-        let turn = number * queries.len() / THREADS;
+        let turn = number * queries.len() / threads();
         for index in (turn..queries.len()).chain(0..turn) {
             let (offset, key) = queries[index];
             assert_eq!(reader.key_may_match(offset, key), expected[index]);
@@ -81,7 +83,7 @@ fn a_shared_reader_answers_every_thread_alike() {
 fn a_shared_table_answers_every_thread_alike() {
     fn check<R: ReadAt + Sync>(table: &Table<R>, entries: &[Entry]) {
         together(|number| {
-            let turn = number * entries.len() / THREADS;
+            let turn = number * entries.len() / threads();
             let (later, first) = entries.split_at(turn);
             for (key, value) in first.iter().chain(later) {
                 assert_eq!(table.get(key).unwrap().unwrap(), value);
@@ -124,7 +126,7 @@ fn policies_are_shared_while_filters_are_made() {
             made.lock().unwrap().push(filter);
         });
         let made = made.into_inner().unwrap();
-        assert!(made.len() == THREADS && made.iter().all(|filter| *filter == made[0]));
+        assert!(made.len() == threads() && made.iter().all(|filter| *filter == made[0]));
     }
 }
 
@@ -142,5 +144,5 @@ fn tables_written_side_by_side_are_the_same() {
         files.lock().unwrap().push(builder.finish().unwrap().0);
     });
     let files = files.into_inner().unwrap();
-    assert!(files.len() == THREADS && files.iter().all(|file| *file == files[0]));
+    assert!(files.len() == threads() && files.iter().all(|file| *file == files[0]));
 }

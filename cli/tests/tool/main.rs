@@ -127,7 +127,11 @@ const fn not_found() -> &'static str {
 }
 
 fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
+    of_program(Path::new(env!("CARGO_BIN_EXE_filterblock")), arguments)
+}
+
+fn of_program<A: AsRef<OsStr>>(program: &Path, arguments: &[A]) -> Command {
+    let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
@@ -139,6 +143,20 @@ fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
 #[track_caller]
 fn run<A: AsRef<OsStr>>(arguments: &[A]) -> Run {
     finish(command(arguments).spawn().unwrap())
+}
+
+/// Runs the program as another user, who is in no group but their own. They may have no way to the program's folder.
+#[cfg(unix)]
+#[track_caller]
+fn run_as<A: AsRef<OsStr>>(user: u32, arguments: &[A]) -> Run {
+    use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
+    let place = tempfile::tempdir().unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = place.path().join("filterblock");
+    // A file that this process had open for writing could not be run while another thread starts a program.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_filterblock")).arg(&program).status().unwrap();
+    assert!(copied.success());
+    finish(of_program(&program, arguments).uid(user).gid(user).spawn().unwrap())
 }
 
 /// Runs the program for 15 minutes at most. On an idle machine it takes some seconds.

@@ -1,7 +1,6 @@
 //! Folders, files and groups that belong to others. Only root can set up most of these; other users skip such tests.
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::os::unix::process::CommandExt as _;
 
 use super::*;
 
@@ -25,7 +24,7 @@ impl Db {
         let dir = self.dir();
         let mut arguments = args!["rebuild", dir].to_vec();
         arguments.extend(options.iter().map(Into::into));
-        finish(command(&arguments).uid(USER).gid(USER).spawn().unwrap())
+        run_as(USER, &arguments)
     }
 }
 

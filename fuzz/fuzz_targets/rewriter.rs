@@ -1,4 +1,0 @@
-//! `filterblock_fuzz_targets::rewriter` under libFuzzer.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz_targets::rewriter::run(data));
