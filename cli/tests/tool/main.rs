@@ -64,8 +64,9 @@ mod verify_database;
 use databases as manifest;
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -242,6 +243,11 @@ macro_rules! args {
     };
 }
 pub(crate) use args;
+
+/// The path as a word of a command.
+fn word(path: &str) -> String {
+    if path.contains(' ') { format!("'{path}'") } else { path.to_owned() }
+}
 
 /// The commands that `--help` lists, without `help`.
 fn commands() -> Vec<String> {

@@ -31,7 +31,7 @@ fn a_current_that_another_program_changed_is_named_as_what_it_is() {
         usual(&db);
         fs::write(db.join("CURRENT"), current).unwrap();
         let repaired = format!("{}-repaired", db.display());
-        let command = format!("filterblock repair {} --to {repaired}", db.display());
+        let command = format!("filterblock repair {} --to {}", word(db.to_str().unwrap()), word(&repaired));
         for (arguments, status) in [
             (args!["inspect", db].to_vec(), 1),
             (args!["verify", db].to_vec(), 1),

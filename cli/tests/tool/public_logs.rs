@@ -57,8 +57,8 @@ fn a_log_is_known_by_its_records() {
         if status == 0 {
             let verdict = format!("{}: sound, a log, 10,000 writes in 10 batches", path.display());
             assert_eq!(verify.out, format!("{verdict}\n"));
-            let hint =
-                format!("Logs have no filters. To see the writes: filterblock scan {}", path.display());
+            let scan = word(path.to_str().unwrap());
+            let hint = format!("Logs have no filters. To see the writes: filterblock scan {scan}");
             let size = filterblock_engine::words::size(log.len() as u64);
             assert_eq!(inspect.out.replace("\n  ", " ").trim_end(), format!("{verdict}, {size} {hint}"));
         }
@@ -94,7 +94,7 @@ fn other_commands_say_that_a_log_is_one() {
                 "filterblock: {}: a log; give a database or a table. Nothing was written\n",
                 log.display()
             ),
-            format!("filterblock: to see its writes: filterblock scan {}\n", log.display()),
+            format!("filterblock: to see its writes: filterblock scan {}\n", word(log.to_str().unwrap())),
         ];
         assert_eq!((report.err, report.out), (lines.concat(), String::new()));
         assert!(!page.exists() && !new.exists());

@@ -146,7 +146,6 @@ fn access_control_lists_and_attributes_stay() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_attribute_that_cannot_be_copied_is_named() {
-    use std::os::unix::process::CommandExt as _;
     const OWNER: u32 = 12345;
     const NAME: &str = "security.capability";
     let db = usual();

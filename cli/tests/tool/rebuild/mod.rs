@@ -211,16 +211,18 @@ impl Db {
     /// and to change nothing.
     #[track_caller]
     fn repaired_first(&self, options: &[&str], message: &str) {
-        const FIRST: &str = "filterblock: first: filterblock repair {db} --to {db}-repaired";
+        const FIRST: &str = "filterblock: first: filterblock repair {word} --to {repaired}";
         self.refused(1, options, &format!("{message}; nothing was changed\n{FIRST}"));
     }
 
-    /// Replaces `{db}` by the folder's path, and `{word}` by the path as a word of a command.
+    /// Replaces `{db}` by the folder's path, `{word}` by the path as a word of a command, and `{repaired}` by that of the
+    /// folder for a repair.
     fn fill(&self, text: &str) -> String {
         let dir = self.dir();
         let path = dir.to_str().unwrap();
-        let word = if path.contains(' ') { format!("'{path}'") } else { path.to_owned() };
-        text.replace("{db}", path).replace("{word}", &word)
+        let words =
+            text.replace("{word}", &word(path)).replace("{repaired}", &word(&format!("{path}-repaired")));
+        words.replace("{db}", path)
     }
 
     #[track_caller]

@@ -2,26 +2,19 @@
 //! size, the program reads, decodes, allocates, holds and prints about twice as much at most.
 //!
 //! Environment variables go further than `cargo test` has time for:
-//! - `GROWTH_DOUBLINGS`: how often the size doubles, from 32 KiB on. The default is 2.
+//! - `FILTERBLOCK_ROUNDS=all`: the size doubles twice, from 32 KiB on, and not once.
+//! - `GROWTH_DOUBLINGS`: how often the size doubles.
 //! - `GROWTH_ONLY`: only files whose name contains this text are tried.
 //! - `GROWTH_RUN`: only commands that contain this text are run.
 //! - `GROWTH_TABLE`: every run is shown with file, command, size, reads, bytes read, decoded, allocated, held at the
 //!   peak and printed, milliseconds, and exit status.
 
-mod folders;
-mod meter;
-mod tables;
-
-#[path = "../../../tests/common/encode.rs"]
-mod encode;
-#[path = "../../../tests/common/tables.rs"]
-mod support;
-
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-use meter::Taken;
+use crate::meter::{self, Taken};
+use crate::{folders, hostile};
 
 /// The size of the smallest files.
 const START: usize = 32 << 10;
@@ -94,12 +87,12 @@ fn commands(these: &[&'static [&'static str]]) -> Vec<&'static [&'static str]> {
 }
 
 /// Makes a file or a folder of about this many bytes, in this folder.
-type Make = Box<dyn Fn(usize, &Path)>;
+pub(crate) type Make = Box<dyn Fn(usize, &Path)>;
 
 /// A file or folder that can be made in any size.
-struct Hostile {
-    name: String,
-    make: Make,
+pub(crate) struct Hostile {
+    pub(crate) name: String,
+    pub(crate) make: Make,
 }
 
 fn number(variable: &str, default: usize) -> usize {
@@ -147,7 +140,8 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
     let run = std::env::var("GROWTH_RUN").unwrap_or_default();
     let commands: Vec<_> = commands.iter().filter(|command| command.join(" ").contains(&run)).collect();
     let mut before: Vec<Option<Taken>> = vec![None; commands.len()];
-    for doubling in 0..=number("GROWTH_DOUBLINGS", 2) {
+    let has_all_rounds = std::env::var_os("FILTERBLOCK_ROUNDS").is_some_and(|rounds| rounds == "all");
+    for doubling in 0..=number("GROWTH_DOUBLINGS", if has_all_rounds { 2 } else { 1 }) {
         let folder = tempfile::tempdir().unwrap();
         let size = START << doubling;
         (hostile.make)(size, folder.path());
@@ -160,7 +154,7 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
             let _ = std::fs::remove_dir_all(folder.path().join("new"));
             let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
             if shown {
-                let Taken { reads, read, decoded, allocated, peak, printed, nanoseconds, status } = after;
+                let Taken { reads, read, decoded, allocated, peak, printed, nanoseconds, status, .. } = after;
                 let milliseconds = nanoseconds / 1_000_000;
                 println!(
                     "{what} | {reads} | {read} | {decoded} | {allocated} | {peak} | {printed} | {milliseconds} | {status}"
@@ -179,20 +173,21 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
     }
 }
 
-/// This is a single test, since the allocator counts for all threads together. A second process takes every second
-/// file.
+/// A second process takes every second file.
 #[test]
 fn a_file_of_twice_the_size_takes_at_most_twice_as_much() {
     const SECOND: &str = "GROWTH_SECOND";
+    let _alone = meter::alone();
     let only = std::env::var("GROWTH_ONLY").unwrap_or_default();
     let is_second = std::env::var_os(SECOND).is_some();
     let second = (!is_second).then(|| {
         let program = std::env::current_exe().unwrap();
-        Command::new(program).args(std::env::args_os().skip(1)).env(SECOND, "").spawn().unwrap()
+        let test = ["growth::a_file_of_twice_the_size_takes_at_most_twice_as_much", "--exact", "--nocapture"];
+        Command::new(program).args(test).env(SECOND, "").spawn().unwrap()
     });
     let mut bad = Vec::new();
     for (kind, files, commands) in [
-        ("table: ", tables::all(), commands(&OF_TABLES)),
+        ("table: ", hostile::all(), commands(&OF_TABLES)),
         ("folder: ", folders::all(), commands(&OF_FOLDERS)),
     ] {
         for Hostile { name, make } in files.into_iter().skip(usize::from(is_second)).step_by(2) {

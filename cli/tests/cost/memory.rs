@@ -1,23 +1,14 @@
 //! The peak memory of inspecting and scanning, counted by an allocator: at most the sum of twice the file's size, 64
 //! KiB and the limit on a block.
 
-#[path = "../../tests/common/counting.rs"]
-mod counting;
-#[path = "../../tests/common/encode.rs"]
-mod encode;
-#[allow(dead_code, reason = "not all of it is used here")]
-#[path = "../../tests/common/databases.rs"]
-mod manifest;
-#[path = "../../tests/common/tables.rs"]
-mod tables;
-
 use std::ffi::OsString;
-use std::io;
 
 use bytes::Bytes;
-use encode::encode;
 use filterblock::table::Codec;
-use tables::{Crafted, Place, entry_block, handle, samples};
+
+use crate::encode::encode;
+use crate::tables::{Crafted, Place, entry_block, handle, samples};
+use crate::{manifest, meter};
 
 /// The part of the limit on a block that these tables need: the program's own buffers, since nothing is compressed.
 const OWN: usize = 256 << 10;
@@ -29,9 +20,8 @@ fn run(command: &str, contents: &[u8], options: &[&str]) -> (usize, u8) {
     let path = folder.path().join("table.ldb");
     std::fs::write(&path, contents).unwrap();
     let options = options.iter().map(OsString::from);
-    let arguments =
-        ["filterblock", command].map(OsString::from).into_iter().chain(options).chain([path.into()]);
-    counting::peak(|| filterblock_cli::run(arguments, io::sink(), io::sink()))
+    let taken = meter::run([OsString::from(command)].into_iter().chain(options).chain([path.into()]));
+    (taken.peak, taken.status)
 }
 
 fn check(what: &str, contents: &[u8]) {
@@ -51,6 +41,7 @@ fn indexed(data: usize, handles: impl Iterator<Item = Place>) -> Bytes {
 
 #[test]
 fn sound_tables() {
+    let _alone = meter::alone();
     for sample in samples() {
         check(&sample.name, &sample.file);
     }
@@ -58,6 +49,7 @@ fn sound_tables() {
 
 #[test]
 fn many_handles() {
+    let _alone = meter::alone();
     check("150,000 handles of one block", &indexed(100, (0..150_000).map(|_| (0, 50))));
     check("handles that lead nowhere", &indexed(0, (0..200_000).map(|at| (u64::MAX - at, 9))));
     check("as many blocks as bytes", &indexed(200_000, (0..200_000).map(|at| (at, 0))));
@@ -67,6 +59,7 @@ fn many_handles() {
 
 #[test]
 fn many_filters() {
+    let _alone = meter::alone();
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[(b"key", b"value")]);
     // Every second filter has all the bytes, and the others end before they start.
@@ -85,6 +78,7 @@ fn many_filters() {
 /// a time, and all together.
 #[test]
 fn compressed_tables() {
+    let _alone = meter::alone();
     const LIMIT: usize = 8 << 20;
     // Zstandard's decoder takes a good part of the limit itself.
     for (codec, id, large, fits) in [
@@ -160,6 +154,7 @@ fn name(number: usize) -> Vec<u8> {
 
 #[test]
 fn errors_of_a_scan_are_told_and_not_held() {
+    let _alone = meter::alone();
     let contents = indexed(0, (0..200_000).map(|at| (u64::MAX - at, 9)));
     let (peak, status) = run("scan", &contents, &["--key-format", "user"]);
     assert_eq!(status, 1);
@@ -169,6 +164,7 @@ fn errors_of_a_scan_are_told_and_not_held() {
 /// After damage, each byte may be the start of a block. The starts of two MiB at most are remembered.
 #[test]
 fn carving_behind_damage() {
+    let _alone = meter::alone();
     let mut state = 7_u64;
     let noise = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -182,6 +178,7 @@ fn carving_behind_damage() {
 /// Each missing table is an error. Searching all tables for each error would take more than a million allocations.
 #[test]
 fn missing_tables_are_found_out_once() {
+    let _alone = meter::alone();
     const COUNT: u64 = 1000;
     let folder = tempfile::tempdir().unwrap();
     let mut edit = manifest::Edit::default();
@@ -191,7 +188,6 @@ fn missing_tables_are_found_out_once() {
     let edits = [manifest::Edit::sound().0, edit.0];
     std::fs::write(folder.path().join("MANIFEST-000002"), manifest::log(&edits).0).unwrap();
     std::fs::write(folder.path().join("CURRENT"), "MANIFEST-000002\n").unwrap();
-    let arguments = ["filterblock", "scan"].map(OsString::from).into_iter().chain([folder.path().into()]);
-    let (count, status) = counting::allocations(|| filterblock_cli::run(arguments, io::sink(), io::sink()));
-    assert!(status == 2 && count < 200 * COUNT as usize, "{count} allocations, status {status}");
+    let taken = meter::run(["scan".into(), folder.path().into()]);
+    assert!(taken.status == 2 && taken.allocations < 200 * COUNT as usize, "{taken:?}");
 }

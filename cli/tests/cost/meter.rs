@@ -6,19 +6,21 @@ use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use filterblock::table::Meter;
 
 struct Counting;
 
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 fn hold(bytes: usize) {
+    ALLOCATIONS.fetch_add(1, Relaxed);
     ALLOCATED.fetch_add(bytes, Relaxed);
     let held = HELD.fetch_add(bytes, Relaxed) + bytes;
     PEAK.fetch_max(held, Relaxed);
@@ -57,6 +59,8 @@ pub(crate) struct Taken {
     pub(crate) decoded: usize,
     /// All bytes that were allocated, also those that were freed again.
     pub(crate) allocated: usize,
+    /// The number of allocations.
+    pub(crate) allocations: usize,
     pub(crate) peak: usize,
     pub(crate) printed: usize,
     /// Only shown, never judged: other work on the machine changes it.
@@ -78,9 +82,16 @@ impl Write for Sink {
     }
 }
 
+/// Held by each test, since the allocator counts for all threads together.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs `filterblock` with these arguments. Nothing else may run in this process meanwhile.
-pub(crate) fn run(arguments: Vec<OsString>) -> Taken {
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Taken {
     let sink = Sink::default();
+    let allocations = ALLOCATIONS.load(Relaxed);
     let (allocated, held, start) = (ALLOCATED.load(Relaxed), HELD.load(Relaxed), Instant::now());
     PEAK.store(held, Relaxed);
     let arguments = std::iter::once("filterblock".into()).chain(arguments);
@@ -91,6 +102,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Taken {
         read: meter.bytes_read() as usize,
         decoded: meter.bytes_decoded() as usize,
         allocated: ALLOCATED.load(Relaxed) - allocated,
+        allocations: ALLOCATIONS.load(Relaxed) - allocations,
         peak: PEAK.load(Relaxed) - held,
         printed: sink.0.get(),
         nanoseconds: start.elapsed().as_nanos() as usize,

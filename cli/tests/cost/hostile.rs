@@ -5,10 +5,10 @@ use std::path::Path;
 
 use filterblock::table::Codec;
 
-use crate::Hostile;
 use crate::encode::encode;
 use crate::folders;
-use crate::support::{Crafted, Entry, Place, entry_block, handle, varint};
+use crate::growth::Hostile;
+use crate::tables::{Crafted, Entry, Place, entry_block, handle, varint};
 
 /// The maximum size of an index or another block that is read when a table is opened: more would take minutes.
 const MOST_OF_INDEX: usize = 7 << 20;

@@ -1,18 +1,15 @@
 //! The reads and the decoded bytes of `filterblock`: counted, not timed.
 
-#[path = "../../tests/common/tables.rs"]
-mod tables;
-
-use std::cell::Cell;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::ffi::OsString;
+use std::path::Path;
 
 use bytes::Bytes;
 use filterblock::BloomFilterPolicy;
-use filterblock::table::{Compression, Meter, TableBuilder, WriteOptions};
-use filterblock_cli::run_metered;
+use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock_engine::{inspect_table, report::Depth};
-use tables::{Crafted, Place, Recording, samples, varint};
+
+use crate::meter::{self, Taken};
+use crate::tables::{self, Crafted, Place, Recording, samples, varint};
 
 /// The maximum number of reads that opening a table takes.
 const OPENING: usize = 4;
@@ -43,6 +40,11 @@ fn reads(file: impl Into<Bytes>) -> usize {
     source.take().len()
 }
 
+/// What a run with these arguments and this path costs.
+fn run(arguments: &[&str], path: &Path) -> Taken {
+    meter::run(arguments.iter().map(OsString::from).chain([path.into()]))
+}
+
 /// A table of one data block, whose index holds these handles.
 fn indexed(handles: impl Iterator<Item = Place>) -> Bytes {
     let mut crafted = Crafted::default();
@@ -52,6 +54,7 @@ fn indexed(handles: impl Iterator<Item = Place>) -> Bytes {
 
 #[test]
 fn a_sample_takes_few_reads() {
+    let _alone = meter::alone();
     for count in [1_u32, 10, 16, 17, 1000, 20_000] {
         let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
         (0..count).for_each(|number| builder.add(&number.to_be_bytes(), &[7; 50]).unwrap());
@@ -67,6 +70,7 @@ fn a_sample_takes_few_reads() {
 
 #[test]
 fn blocks_that_are_alike_need_few_to_be_decoded() {
+    let _alone = meter::alone();
     let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
     (0..20_000_u32).for_each(|number| builder.add(&number.to_be_bytes(), &[7; 50]).unwrap());
     let all = reads(builder.finish().unwrap().0);
@@ -77,6 +81,7 @@ fn blocks_that_are_alike_need_few_to_be_decoded() {
 /// values.
 #[test]
 fn the_depth_says_how_much_is_read() {
+    let _alone = meter::alone();
     let folder = tempfile::tempdir().unwrap();
     let mut len = 0;
     for number in 0..4_u32 {
@@ -87,15 +92,12 @@ fn the_depth_says_how_much_is_read() {
         }
         let table = builder.finish().unwrap().0;
         assert!((2_000_000..2_500_000).contains(&table.len()), "{}", table.len());
-        len += table.len() as u64;
+        len += table.len();
         std::fs::write(folder.path().join(format!("{number:06}.ldb")), table).unwrap();
     }
     let read = |command: &str, more: &[&str]| {
-        let meter = Arc::new(Meter::default());
-        let arguments = ["filterblock", command].into_iter().chain(more.iter().copied()).map(Into::into);
-        let arguments = arguments.chain([folder.path().into()]);
-        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
-        (meter.bytes_read(), meter.bytes_decoded())
+        let taken = run(&[&[command], more].concat(), folder.path());
+        (taken.read, taken.decoded)
     };
     let (tail, decoded) = read("inspect", &["--depth", "tail"]);
     assert!(15 * tail < len && decoded < tail, "{tail} of {len}, {decoded} decoded");
@@ -114,6 +116,7 @@ fn the_depth_says_how_much_is_read() {
 
 #[test]
 fn a_block_named_150_000_times_is_looked_at_once() {
+    let _alone = meter::alone();
     let block = (0, tables::entry_block(&[(b"key", b"value")]).len() as u64);
     let all = reads(indexed((0..150_000).map(|_| block)));
     assert!(all <= OPENING + 3, "{all} reads");
@@ -121,12 +124,14 @@ fn a_block_named_150_000_times_is_looked_at_once() {
 
 #[test]
 fn handles_that_lead_nowhere_are_not_followed() {
+    let _alone = meter::alone();
     let all = reads(indexed((0..200_000).map(|at| (u64::MAX - at, at))));
     assert!(all <= OPENING, "{all} reads");
 }
 
 #[test]
 fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
+    let _alone = meter::alone();
     let mut crafted = Crafted { file: vec![0; 1 << 20] };
     crafted.entries(&[(b"key", b"value")]);
     let file = crafted.with_index((0..1000).map(|at| (at, 900_000)));
@@ -140,6 +145,7 @@ fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
 /// MiB allows two of them, a last one that goes beyond the limit, and one more to count the keys.
 #[test]
 fn samples_keep_to_what_may_be_decoded() {
+    let _alone = meter::alone();
     const BLOCK: usize = 4 << 20;
     let mut crafted = Crafted::default();
     let contents = tables::entry_block(&[(b"k", vec![0; BLOCK - 20])]);
@@ -149,12 +155,9 @@ fn samples_keep_to_what_may_be_decoded() {
     let path = folder.path().join("table.ldb");
     std::fs::write(&path, crafted.with_index(handles.into_iter())).unwrap();
     let decoded = |command: &str, more: &[&str]| {
-        let meter = Arc::new(Meter::default());
-        let arguments = ["filterblock", command].into_iter().chain(more.iter().copied());
-        let arguments = arguments.map(Into::into).chain([path.clone().into(), "key".into()]);
-        let arguments = arguments.take(if command == "query" { usize::MAX } else { 3 + more.len() });
-        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
-        meter.bytes_decoded() as usize
+        let arguments = [command].into_iter().chain(more.iter().copied()).map(OsString::from);
+        let arguments = arguments.chain([path.clone().into()]);
+        meter::run(arguments.chain((command == "query").then(|| "key".into()))).decoded
     };
     for (command, options) in [("inspect", &[][..]), ("query", &["--comparator", "bytewise"])] {
         let all = decoded(command, options);
@@ -168,6 +171,7 @@ fn samples_keep_to_what_may_be_decoded() {
 /// time.
 #[test]
 fn carving_keeps_to_what_may_be_decoded() {
+    let _alone = meter::alone();
     const BLOCK: usize = 1 << 20;
     let mut crafted = Crafted::default();
     let stored = miniz_oxide::deflate::compress_to_vec_zlib(&vec![0; BLOCK], 6);
@@ -177,13 +181,7 @@ fn carving_keeps_to_what_may_be_decoded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ldb");
     std::fs::write(&path, &crafted.file).unwrap();
-    let decoded = |more: &[&str]| {
-        let meter = Arc::new(Meter::default());
-        let arguments = ["filterblock", "scan", "--carve"].into_iter().chain(more.iter().copied());
-        let arguments = arguments.map(Into::into).chain([path.clone().into()]);
-        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
-        meter.bytes_decoded() as usize
-    };
+    let decoded = |more: &[&str]| run(&[&["scan", "--carve"], more].concat(), &path).decoded;
     let all = decoded(&[]);
     assert!(all >= 64 * BLOCK, "{all}");
     let limited = decoded(&["--max-output", "4M"]);
@@ -192,6 +190,7 @@ fn carving_keeps_to_what_may_be_decoded() {
 
 #[test]
 fn scan_reads_a_damaged_block_that_is_named_3000_times_once() {
+    let _alone = meter::alone();
     let mut crafted = Crafted::default();
     let place = crafted.block_of_type(&[0xff; 10_000], 0);
     let folder = tempfile::tempdir().unwrap();
@@ -199,10 +198,7 @@ fn scan_reads_a_damaged_block_that_is_named_3000_times_once() {
     let file = crafted.with_index(std::iter::repeat_n(place, 3000));
     std::fs::write(&path, &file).unwrap();
     for arguments in [&["scan"][..], &["scan", "--all"], &["scan", "--limit", "64"]] {
-        let meter = Arc::new(Meter::default());
-        let arguments = ["filterblock"].iter().chain(arguments).map(Into::into).chain([path.clone().into()]);
-        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
-        let (read, len) = (meter.bytes_read(), file.len() as u64);
+        let (read, len) = (run(arguments, &path).read, file.len());
         assert!(read <= 4 * len, "{read} bytes of {len}");
     }
 }
@@ -210,6 +206,7 @@ fn scan_reads_a_damaged_block_that_is_named_3000_times_once() {
 /// A block of 192 KiB whose entries share a key of 96 KiB holds 1.8 GiB of keys. By default, 256 MiB are shown.
 #[test]
 fn what_scan_prints_is_limited_by_default() {
+    let _alone = meter::alone();
     let shared = [&varint(96 << 10)[..], &[0, 0]].concat();
     let mut block = [&[0][..], &varint(96 << 10), &[0], &vec![b'k'; 96 << 10]].concat();
     (0..(96 << 10) / shared.len()).for_each(|_| block.extend(&shared));
@@ -219,26 +216,8 @@ fn what_scan_prints_is_limited_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ldb");
     std::fs::write(&path, crafted.with_index([place].into_iter())).unwrap();
-    let printed = Rc::new(Cell::new(0));
     for more in [&["--key-format", "user"][..], &["--carve", "--key-format", "user"]] {
-        printed.set(0);
-        let arguments =
-            ["filterblock", "scan"].iter().chain(more).map(Into::into).chain([path.clone().into()]);
-        let status = run_metered(arguments, Printed(Rc::clone(&printed)), std::io::sink(), Arc::default());
-        let printed = printed.get();
+        let Taken { printed, status, .. } = run(&[&["scan"], more].concat(), &path);
         assert!(status == 2 && printed > 255 << 20 && printed < 257 << 20, "{more:?}: {printed} bytes");
-    }
-}
-
-/// Counts the bytes written to it.
-struct Printed(Rc<Cell<usize>>);
-
-impl std::io::Write for Printed {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.set(self.0.get() + bytes.len());
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }

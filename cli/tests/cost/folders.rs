@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::Hostile;
-use crate::support::{Crafted, varint};
+use crate::growth::Hostile;
+use crate::tables::{Crafted, varint};
 
 const BLOCK: usize = 32 << 10;
 const HEADER: usize = 7;
