@@ -1,7 +1,6 @@
 //! The library's one error type. Its variants are grouped by what is at fault: the underlying
 //! system, the file, a limit, the caller, or the caller's filter policy.
 
-mod other_format;
 mod parts;
 
 use std::path::{Path, PathBuf};
@@ -11,8 +10,7 @@ use bytes::Bytes;
 
 use self::parts::{damage_message, io_message};
 use crate::bytes::escape::{escape_path, quote};
-pub use other_format::OtherFormat;
-pub use parts::{IoAction, Structure};
+pub use parts::{IoAction, OtherFormat, Structure};
 
 /// The result of the library's fallible functions.
 pub type Result<T> = std::result::Result<T, Error>;

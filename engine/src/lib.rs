@@ -27,13 +27,13 @@ mod run;
 mod walk;
 pub mod words;
 
+pub use audit::current_manifest::contradicted;
 pub use audit::inspect::{InspectLine, InspectOutcome, inspect_table};
 pub use audit::manifest::ManifestOutcome;
 pub use audit::order::Order as KeyOrder;
 pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
 pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, ScanSteps, form_doubt, has_internal_keys};
 pub use audit::stats::USUAL_BITS_PER_KEY;
-pub use audit::table_size::contradicted;
 pub use audit::tune::{Request, TuneOutcome};
 pub use audit::verify::VerifyOutcome;
 pub use audit::{Policy, decode_limit, read_options, why_no_filter};

@@ -2,7 +2,7 @@
 // crash could leave can be made from it. Linux with glibc only.
 //
 //   FILTERBLOCK_RECORD_ROOT    the folder, as an absolute path without symbolic links; without it nothing is done
-//   FILTERBLOCK_RECORD_LOG     the file that the records are appended to; src/crash/record.rs reads it
+//   FILTERBLOCK_RECORD_LOG     the file that the records are appended to; src/crash/mod.rs reads it
 //
 // Calls are made one at a time, so that the order of the records is that of the operations.
 

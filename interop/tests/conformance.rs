@@ -9,10 +9,10 @@ use std::time::Duration;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock_interop::conformance::answers::{Asking, Reply, Runner};
-use filterblock_interop::conformance::generate::{self, linked};
 use filterblock_interop::conformance::judge::{Verdict, judge};
 use filterblock_interop::conformance::read_back::judge_table;
 use filterblock_interop::conformance::table::{Damage, ENTRIES, Form, assemble};
+use filterblock_interop::conformance::{self, linked};
 use filterblock_interop::hex;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn the_cases_are_those_that_leveldb_answers() {
         (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())
     });
     let stored: BTreeMap<String, String> = stored.collect();
-    let made = generate::files(Path::new(env!("CARGO_BIN_EXE_conformance"))).unwrap();
+    let made = conformance::files(Path::new(env!("CARGO_BIN_EXE_conformance"))).unwrap();
     let made: BTreeMap<String, String> = made.into_iter().collect();
     assert_eq!(stored.keys().collect::<Vec<_>>(), made.keys().collect::<Vec<_>>());
     for (name, lines) in &stored {

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use filterblock_crash_states::{History, Operation, Tree};
-use filterblock_interop::crash::record::record;
+use filterblock_interop::crash::record;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, ResolveFlags};
 
 const FOLDER: &str = "FILTERBLOCK_TEST_FOLDER";

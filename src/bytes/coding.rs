@@ -1,4 +1,4 @@
-//! Checked little-endian and varint integers (LevelDB's `util/coding.cc`).
+//! Checked little-endian and varint integers (LevelDB's `util/coding.cc`), and masked checksums.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -138,6 +138,15 @@ mod of_tables {
             }
         }
         Err(if bytes.len() < max_len { VarintError::Truncated } else { VarintError::TooLong })
+    }
+
+    // CRC-32C as LevelDB stores it (`util/crc32c.h`).
+
+    const MASK_DELTA: u32 = 0xa282_ead8;
+
+    /// Masks `crc` for storage. A CRC would be weak if computed over bytes that contain unmasked CRCs.
+    pub(crate) fn mask(crc: u32) -> u32 {
+        crc.rotate_right(15).wrapping_add(MASK_DELTA)
     }
 
     #[cfg(test)]

@@ -1,5 +1,5 @@
 //! A database: its MANIFEST, compared with the files that are there (`DBImpl::RemoveObsoleteFiles`
-//! in LevelDB's `db/db_impl.cc`).
+//! in LevelDB's `db/db_impl.cc`), and its entries, from tables and logs.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::folder::{DatabaseFiles, FileState, path_in};
 use super::live_tables::LiveTable;
 use super::manifest::Manifest;
 use super::names::{FileKind, table_names};
-use crate::{Error, Result};
+use crate::{Error, InternalKey, Result};
 
 /// A database in a folder or a listing, for reading only.
 ///
@@ -287,6 +287,53 @@ impl fmt::Debug for Database {
             .field("files", &self.files.iter().count())
             .field("unreadable", &self.files.unreadable().count())
             .field("manifest", &self.manifest)
+            .finish()
+    }
+}
+
+/// An entry of a database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DatabaseEntry<'a> {
+    /// The key, with sequence number and type. Type 0 is a deletion.
+    pub key: InternalKey<'a>,
+    /// The value, empty for a deletion.
+    pub value: &'a [u8],
+    /// The file that holds the entry.
+    pub file: EntryFile<'a>,
+    /// The offset in that file, in bytes, of the entry's data block in a table, or of its record in
+    /// a log.
+    pub offset: u64,
+}
+
+/// The file that holds an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryFile<'a> {
+    /// A table.
+    Table(DatabaseTable<'a>),
+    /// A log.
+    Log(DatabaseLog<'a>),
+}
+
+impl<'a> EntryFile<'a> {
+    /// The file's path, as [`FileState::path`](super::FileState::path) returns it.
+    pub fn path(&self) -> Option<&'a Path> {
+        match self {
+            Self::Table(table) => table.file.path(),
+            Self::Log(log) => log.file.path(),
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabaseEntry")
+            .field("user_key_len", &self.key.user_key.len())
+            .field("sequence", &self.key.sequence)
+            .field("kind", &self.key.kind)
+            .field("value_len", &self.value.len())
+            .field("file", &self.file)
+            .field("offset", &self.offset)
             .finish()
     }
 }

@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use self::back::Saved;
-use super::database::Database;
-use super::entry::DatabaseEntry;
+use super::database::{Database, DatabaseEntry};
 use super::memtable::Memtable;
 use super::open_files::OpenFiles;
 use super::opener::{FileOpener, Opener};

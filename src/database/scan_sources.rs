@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::database::{Database, DatabaseTable, TableStatus};
-use super::entry::EntryFile;
+use super::database::{Database, DatabaseTable, EntryFile, TableStatus};
 use super::live_tables::LiveTable;
 use super::memtable::Memtable;
 use super::open_files::{OpenFiles, PooledFile};

@@ -6,8 +6,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::format::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
 use super::pending::Pending;
+use super::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
 use crate::{Error, FilterPolicy, KeyHash, Keys, Result};
 
 /// The bytes that a policy finds in `dst` and must leave as they are. They reveal a policy that

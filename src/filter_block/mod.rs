@@ -65,12 +65,31 @@
 //! ```
 
 mod builder;
-mod format;
 mod pending;
 mod reader;
 
+use crate::{Error, Result};
+
 pub use builder::FilterBlockBuilder;
-pub use format::DEFAULT_BASE_LG;
-#[cfg(feature = "table")]
-pub(crate) use format::check_base_lg;
 pub use reader::{FilterBlockReader, Filters};
+
+/// The base_lg that LevelDB writes: one filter for every 2 KiB of data blocks.
+pub const DEFAULT_BASE_LG: u8 = 11;
+
+/// The largest base_lg by which 64-bit offsets can be shifted.
+const MAX_BASE_LG: u8 = 63;
+
+/// The length of the block's tail: the offset of the offset array, and base_lg.
+const TAIL_LEN: usize = 5;
+
+/// Checks that offsets can be divided into ranges of `1 << base_lg` bytes.
+pub(crate) fn check_base_lg(base_lg: u8) -> Result<()> {
+    if base_lg <= MAX_BASE_LG {
+        return Ok(());
+    }
+    Err(Error::InvalidOption {
+        option: "base_lg",
+        expected: format!("0 to {MAX_BASE_LG}").into(),
+        found: base_lg.to_string().into(),
+    })
+}

@@ -6,7 +6,7 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian};
 use bytes::Bytes;
 
-use super::format::{MAX_BASE_LG, TAIL_LEN};
+use super::{MAX_BASE_LG, TAIL_LEN};
 use crate::bytes::coding::fixed32_at;
 use crate::kernel::prefetch;
 use crate::policy::PREFETCHED;

@@ -3,21 +3,15 @@
 //! Each function with kernels chooses at run time between the kernel for the CPU at hand and the
 //! portable code. Both give the same result.
 
-#[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]
-mod aarch64;
 mod any_len;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod avx512;
-mod encoding;
 pub mod level;
 mod modulus;
 mod portable;
 mod prefetch;
-#[cfg(all(feature = "simd", target_arch = "x86_64"))]
-#[allow(unsafe_code)]
-mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -31,11 +25,13 @@ pub(crate) use any_len::{AnyLenKeys, copies_short_keys, copy_short, hash_any_len
 use avx2::Avx2;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use avx512::Avx512;
-pub(crate) use encoding::MAX_PROBES;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use level::Chosen;
 pub(crate) use modulus::Modulus;
 pub(crate) use prefetch::{prefetch, prefetch_probes};
+
+/// The largest k. Larger values are reserved for other encodings: every key may match a filter with such a k.
+pub(crate) const MAX_PROBES: u8 = 30;
 
 /// Hashes eight keys of the same length side by side with LevelDB's hash. Each step of a hash waits
 /// for the one before it, so eight hashes at once take little longer than one.

@@ -19,8 +19,6 @@ mod key_buf;
     reason = "starts are checked or made here, ascending and within the bytes; hot"
 )]
 mod keys;
-#[cfg(feature = "table")]
-pub(crate) mod known_comparators;
 pub(crate) mod parts;
 
 pub use key_buf::KeyBuf;

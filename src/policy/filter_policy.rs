@@ -1,8 +1,8 @@
-//! The trait of all policies.
+//! The trait of all policies, which references and smart pointers forward, and the measures of a filter.
 
 use std::sync::Arc;
 
-use super::{FilterShape, KeyHash, Origin};
+use super::{KeyHash, Origin};
 use crate::{Error, Keys, Result};
 
 /// A policy that can be shared between tables and threads.
@@ -175,3 +175,91 @@ pub trait FilterPolicy: Send + Sync {
         false
     }
 }
+
+/// The measures of one filter, as returned by
+/// [`FilterPolicy::describe`](super::FilterPolicy::describe).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FilterShape {
+    /// The size of the bit array, in bits.
+    pub bits: u64,
+    /// The number of bits that are set.
+    pub bits_set: u64,
+    /// k, the number of bits that have to be set for a key to pass.
+    pub probes: u32,
+    /// The share of absent keys that pass, 0 to 1, as expected for independent hashes.
+    pub expected_rate: f64,
+}
+
+impl FilterShape {
+    /// Returns the measures of a Bloom filter that probes `probes` of its bits: absent keys pass at
+    /// the rate of `(bits_set / bits)^probes`.
+    ///
+    /// Without bits, no key passes. With bits but without probes, every key does.
+    #[must_use]
+    pub fn bloom(bits: u64, bits_set: u64, probes: u32) -> Self {
+        let exponent = i32::try_from(probes).unwrap_or(i32::MAX);
+        let expected_rate = if bits == 0 { 0.0 } else { (bits_set as f64 / bits as f64).powi(exponent) };
+        Self { bits, bits_set, probes, expected_rate }
+    }
+
+    /// Returns the same measures with another rate, for filters that deny more or fewer keys than
+    /// their bits suggest.
+    #[must_use]
+    pub fn with_expected_rate(self, expected_rate: f64) -> Self {
+        Self { expected_rate, ..self }
+    }
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<P: FilterPolicy + ?Sized> FilterPolicy for $pointer {
+            #[inline]
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+            #[inline]
+            fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+                (**self).create_filter(keys, dst)
+            }
+            #[inline]
+            fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+                (**self).key_may_match(key, filter)
+            }
+            #[inline]
+            fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+                (**self).keys_may_match(probes, answers);
+            }
+            #[inline]
+            fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+                (**self).hash_key(key)
+            }
+            fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
+                (**self).hash_keys(keys, hashes)
+            }
+            #[inline]
+            fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+                (**self).create_filter_from_hashes(hashes, dst)
+            }
+            #[inline]
+            fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+                (**self).hash_may_match(hash, filter)
+            }
+            fn hashes_may_match(&self, hashes: &[KeyHash], filter: &[u8], answers: &mut [bool]) {
+                (**self).hashes_may_match(hashes, filter, answers);
+            }
+            fn filter_len(&self, num_keys: usize) -> Option<usize> {
+                (**self).filter_len(num_keys)
+            }
+            #[inline]
+            fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+                (**self).describe(filter)
+            }
+            fn reads_dialect(&self, origin: Origin) -> bool {
+                (**self).reads_dialect(origin)
+            }
+        }
+    )*};
+}
+
+forward!(&P, Box<P>, Arc<P>);

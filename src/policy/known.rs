@@ -1,4 +1,5 @@
-//! The policies whose names are found in tables, and the policy for filters that cannot be read.
+//! The policies whose names are found in tables, the policy for filters that cannot be read, and the
+//! relatives of LevelDB that leave a mark in their tables.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -128,4 +129,21 @@ impl FilterPolicy for OpaquePolicy {
     fn hash_may_match(&self, _: KeyHash, _: &[u8]) -> bool {
         true
     }
+}
+
+/// A relative of LevelDB that leaves its mark in the metaindex of its tables: see `Table::origin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Basho's LevelDB (Riak). The mark is `stats.sst1`.
+    ///
+    /// Its filters under `leveldb.BuiltinBloomFilter2` are not LevelDB's, and its internal keys
+    /// with a time are eight bytes longer.
+    Basho,
+    /// RocksDB, in its oldest format, which ends in LevelDB's magic. The mark is a name that begins
+    /// with `rocksdb.`, such as `rocksdb.properties`, or a filter under a name of RocksDB's.
+    ///
+    /// Its filters are not encoded as LevelDB's are. Neither are its compressed blocks, except those
+    /// compressed with Snappy or zlib.
+    RocksDb,
 }

@@ -1,11 +1,12 @@
-//! Handles and the footer (LevelDB's `table/format.h`, `table/format.cc`).
+//! Handles and the footer (LevelDB's `table/format.h`, `table/format.cc`), and the origin of a table, as far as
+//! the names in its metaindex reveal it.
 //!
-//! The page of `filterblock::table` describes their layout.
+//! The page of `filterblock::table` describes the layout of handles and footer.
 
 use crate::bytes::coding::{
     MAX_VARINT64_LEN, VarintError, fixed64_at, get_short, get_varint64, put_fixed64, put_varint64,
 };
-use crate::{Error, Result, Structure};
+use crate::{Error, Origin, Result, Structure};
 
 /// The length of the trailer after each block: the compression type and the checksum.
 pub(crate) const TRAILER_LEN: usize = 5;
@@ -148,6 +149,27 @@ fn check_magic(magic: u64, at: u64) -> Result<()> {
         },
         None => Error::corrupt(Structure::Footer, at, expected, format!("{magic:#018x}")),
     })
+}
+
+/// The prefixes in RocksDB's names for filters of the whole table, stored in one part or in several.
+/// The policy's name follows them.
+const WHOLE_TABLE_PREFIXES: [&[u8]; 2] = [b"fullfilter.", b"partitionedfilter."];
+
+/// The origin that `name`, a key of the metaindex, indicates, or `None` if `name` is not a mark.
+pub(super) fn origin_of_name(name: &[u8]) -> Option<Origin> {
+    let is_rocksdb =
+        name.starts_with(b"rocksdb.") || name.starts_with(b"filter.rocksdb.") || is_whole_table_filter(name);
+    match name {
+        b"stats.sst1" => Some(Origin::Basho),
+        _ if is_rocksdb => Some(Origin::RocksDb),
+        _ => None,
+    }
+}
+
+/// Returns true if `name`, a key of the metaindex, belongs to a RocksDB filter of the whole table,
+/// which is not a filter block.
+pub(super) fn is_whole_table_filter(name: &[u8]) -> bool {
+    WHOLE_TABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]

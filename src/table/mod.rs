@@ -143,16 +143,14 @@
 
 mod block;
 mod codec;
-mod dialect_marks;
 mod format;
 mod read;
 pub(crate) mod source;
 mod write;
 
-pub use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
+pub use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator, known_comparator};
 pub use crate::key::idb_comparator::IdbComparator;
 pub use crate::key::internal_comparator::InternalKeyComparator;
-pub use crate::key::known_comparators::known_comparator;
 pub use crate::policy::Origin;
 pub use codec::{Codec, Compression};
 pub use format::BlockHandle;

@@ -19,7 +19,6 @@ mod kept;
 mod listing;
 #[cfg(all(feature = "lock", not(miri)))]
 mod lock;
-mod logs;
 mod lookup;
 mod manifest;
 #[cfg(not(miri))]
@@ -37,4 +36,3 @@ mod tables;
 mod this_program;
 mod view;
 mod writes;
-mod writing;

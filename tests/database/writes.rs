@@ -1,11 +1,15 @@
-//! The writes in logs.
+//! The writes in logs, logs that hold data that is in no table yet, and logs and MANIFESTs written with the same bytes as
+//! LevelDB wrote.
 
 use std::fs;
+use std::path::PathBuf;
 
 use filterblock::Error;
-use filterblock::database::LogWrites;
+use filterblock::database::{
+    FileKind, LogReader, LogWriter, LogWrites, Manifest, batch_has_writes, log_has_writes,
+};
 
-use crate::databases::{BLOCK, Edit, FIRST, fragment, log, testdata};
+use crate::databases::{BLOCK, Edit, FIRST, FULL, fragment, log, testdata};
 
 type Write = (u64, Vec<u8>, Option<Vec<u8>>);
 
@@ -175,4 +179,161 @@ fn the_framing_of_the_log_is_checked_too() {
 fn what_is_no_file_is_refused_by_name() {
     let error = LogWrites::open_path(testdata("databases")).unwrap_err();
     assert_eq!(error.path(), Some(&*testdata("databases")));
+}
+
+/// All logs and MANIFESTs of the databases in the test data that LevelDB wrote.
+fn files() -> Vec<PathBuf> {
+    let folders = fs::read_dir(testdata("databases")).unwrap().map(|entry| entry.unwrap().path());
+    let files = folders.filter(|path| path.is_dir()).flat_map(|path| fs::read_dir(path).unwrap());
+    let files = files.map(|entry| entry.unwrap().path());
+    let kind = |path: &PathBuf| FileKind::parse(path.file_name()?.to_str()?).map(|(kind, _)| kind);
+    files.filter(|path| matches!(kind(path), Some(FileKind::Log | FileKind::Manifest))).collect()
+}
+
+/// The records of a file, or `None` if some of it is damaged or incomplete.
+fn read_records(file: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut reader = LogReader::new(file);
+    let mut records = Vec::new();
+    while let Some(record) = reader.read_record().ok()? {
+        records.push(record.data.to_vec());
+    }
+    reader.incomplete_tail().is_none().then_some(records)
+}
+
+fn written(records: &[Vec<u8>]) -> Vec<u8> {
+    let mut log = LogWriter::new(Vec::new());
+    records.iter().for_each(|record| log.add_record(record).unwrap());
+    log.into_writer()
+}
+
+#[test]
+fn every_log_and_manifest_is_written_as_its_writer_wrote_it() {
+    let (mut same, mut fragments) = (0, 0);
+    for path in files() {
+        let file = fs::read(&path).unwrap();
+        let Some(records) = read_records(&file) else { continue };
+        assert_eq!(written(&records), file, "{}", path.display());
+        same += 1;
+        fragments += usize::from(file.len() > 32 * 1024);
+    }
+    assert!(same >= 5, "{same} files, {fragments} of several blocks");
+}
+
+/// Records that end before, at and after the end of a block, by LevelDB's rules: if less than 7 bytes are left, they
+/// are zeros; if 7 are left, they hold an empty fragment.
+#[test]
+fn records_end_anywhere_in_a_block() {
+    for len in 32 * 1024 - 40..32 * 1024 + 40 {
+        for next in [0, 1, 40_000, 100_000] {
+            let records = [vec![1; len - 7], vec![2; next], vec![3]];
+            let file = written(&records);
+            assert_eq!(read_records(&file).unwrap(), records, "{len} {next}");
+            let rest = 32 * 1024 - len as i64;
+            if (1..7).contains(&rest) {
+                assert!(file[len..32 * 1024].iter().all(|&byte| byte == 0));
+            }
+            if rest == 7 {
+                let kind = if next == 0 { 1 } else { 2 };
+                assert_eq!(file[len + 4..32 * 1024], [0, 0, kind]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_is_the_manifest_again() {
+    let mut tables = 0;
+    for path in files() {
+        let Ok(manifest) = Manifest::parse(&fs::read(&path).unwrap()) else { continue };
+        let mut record = Vec::new();
+        let snapshot = manifest.snapshot();
+        snapshot.encode(&mut record).unwrap();
+        let again = Manifest::parse(&written(&[record])).unwrap();
+        assert_eq!((again.tables(), again.comparator()), (manifest.tables(), manifest.comparator()));
+        assert_eq!(again.snapshot(), snapshot);
+        tables += snapshot.new_tables.len();
+    }
+    assert!(tables >= 7, "{tables}");
+}
+
+#[test]
+fn a_failed_write_says_where() {
+    let mut room = [0; 20];
+    let mut log = LogWriter::new(&mut room[..]);
+    log.add_record(b"ten bytes!").unwrap();
+    let error = log.add_record(b"x").unwrap_err().to_string();
+    assert!(error.starts_with("writing 8 bytes at offset 17"), "{error}");
+    assert_eq!(log.offset(), 17);
+}
+
+/// A batch: `[sequence: fixed64][count: fixed32]`, and a deletion (type 0) of the key "k".
+const BATCH: &[u8] = b"\x07\0\0\0\0\0\0\0\x01\0\0\0\x00\x01k";
+
+#[test]
+fn logs_of_leveldb_and_goleveldb() {
+    for (log, holds) in [
+        ("databases/levels/000010.log", true),
+        ("databases/unfiltered/000008.log", false),
+        ("databases/reversed/000008.log", false),
+        ("goleveldb/base-lg-11/000014.log", true),
+        ("goleveldb/base-lg-19/000014.log", true),
+    ] {
+        assert_eq!(log_has_writes(testdata(log)).unwrap(), holds, "{log}");
+    }
+}
+
+#[test]
+fn only_a_whole_batch_with_a_write_counts() {
+    let holds = |file: &[u8]| batch_has_writes(file).unwrap();
+    assert!(!holds(b""));
+    assert!(!holds(&[0; BLOCK + 9]), "space that was reserved");
+    assert!(holds(&fragment(FULL, BATCH)));
+    assert!(!holds(&fragment(FULL, &BATCH[..12])), "a batch without writes");
+    assert!(!holds(&fragment(FIRST, BATCH)));
+    let (file, _) = log(&[&BATCH[..12], BATCH]);
+    for len in 0..=file.len() {
+        assert_eq!(holds(&file[..len]), len == file.len(), "{len}");
+    }
+}
+
+#[test]
+fn behind_damage_there_may_be_data() {
+    let mut file = fragment(FULL, BATCH);
+    file[0] ^= 1;
+    assert!(matches!(batch_has_writes(&file[..]), Err(Error::Corrupt { offset: 0, .. })));
+    file.resize(BLOCK, 0);
+    file.extend(fragment(FULL, BATCH));
+    assert!(batch_has_writes(&file[..]).unwrap());
+}
+
+#[test]
+fn of_several_defects_the_first_is_told() {
+    let mut damaged = fragment(FULL, BATCH);
+    damaged[0] ^= 1;
+    let mut file = damaged.clone();
+    file.resize(BLOCK, 0);
+    file.extend(damaged);
+    assert!(matches!(batch_has_writes(&file[..]), Err(Error::Corrupt { offset: 0, .. })));
+}
+
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn a_batch_too_long_to_be_read_counts() {
+    let (file, _) = log(&[vec![1; (64 << 20) + 1]]);
+    assert!(batch_has_writes(&file[..]).unwrap());
+}
+
+#[test]
+fn errors_name_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("000003.log");
+    assert!(matches!(log_has_writes(&path).unwrap_err().without_path(), Error::Io { .. }));
+    fs::write(&path, [1; 20]).unwrap();
+    assert!(!log_has_writes(&path).unwrap());
+    let mut damaged = fragment(FULL, BATCH);
+    damaged[9] ^= 1;
+    fs::write(&path, damaged).unwrap();
+    assert_eq!(log_has_writes(&path).unwrap_err().path(), Some(&*path));
+    let error = log_has_writes(folder.path()).unwrap_err().to_string();
+    assert!(error.ends_with("opening: not a regular file"), "{error}");
 }

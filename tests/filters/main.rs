@@ -6,7 +6,6 @@ mod atomic_filter;
 mod bloom;
 #[path = "../common/counting.rs"]
 mod counting;
-mod describe;
 mod dialects;
 mod filter_block;
 #[path = "../common/filters.rs"]
@@ -16,7 +15,6 @@ mod golden;
 mod interpreted;
 mod kernels;
 mod keys;
-mod own_hashes;
 mod own_policies;
 mod policies;
 mod prefix;

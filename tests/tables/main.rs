@@ -21,5 +21,4 @@ mod sources;
 #[path = "../common/tables.rs"]
 mod tables;
 mod threads;
-mod unfinished;
 mod writer;

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     progress.end();
     if let Some(found) = page.as_ref().err().and_then(PathError::other_format) {
         let line = match is_file {
-            true => text::other_format::write_verdict(path, found, console),
+            true => text::write_verdict(path, found, console),
             false => {
                 console.message_about(path, found);
                 Ok(())

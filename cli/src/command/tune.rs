@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let mut show = |tuned: Tuned| {
         progress.show(console, |console| {
             if let (Some(found), false) = (tuned.other_format(), arguments.json) {
-                return text::other_format::write(&tuned.path, found, console);
+                return text::write_other_format(&tuned.path, found, console);
             }
             text::tune::write_messages(&tuned, console);
             ranking.add(&tuned);

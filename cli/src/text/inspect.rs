@@ -7,9 +7,10 @@ use filterblock_engine::InspectLine;
 use filterblock_engine::report::{About, Folder, Inspected, StateFault, Totals, Unreadable};
 use filterblock_engine::words::{SAVE, counted, path_word, repair_command};
 
+use super::columns::width;
 use super::labelled::write_line;
 use super::list::{self, Listing, ListingKind, table_name};
-use super::{columns::width, detail, levels, other_format, verify};
+use super::{detail, labelled, levels, verify};
 use crate::io::{Console, Tone};
 
 /// The consequence of a MANIFEST that cannot be relied on.
@@ -59,7 +60,7 @@ impl TextInspect {
             InspectLine::Unreadable(Unreadable { path, other_format: Some(found), .. }) => {
                 self.end(console)?;
                 self.begin_part(console)?;
-                other_format::write(path, found, console)
+                labelled::write_other_format(path, found, console)
             }
             InspectLine::Other(other) => {
                 let verified = &other.verified;

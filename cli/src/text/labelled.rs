@@ -1,6 +1,12 @@
-//! Text in lines of limited width, with a label before the first line.
+//! Text in lines of limited width, with a label before the first line, and what cannot be read because it is of another
+//! format, or encrypted.
 
+use std::path::Path;
 use std::{fmt::Display, io};
+
+use filterblock::escape_path;
+use filterblock_engine::FoundFormat;
+use filterblock_engine::words::format_details;
 
 use super::columns::width;
 use crate::io::{Console, Tone};
@@ -64,6 +70,20 @@ fn wrapped(text: &str, limit: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Writes the verdict on a path, and what else is known of its format.
+pub(crate) fn write_other_format(path: &Path, found: &FoundFormat, console: &mut Console) -> io::Result<()> {
+    write_verdict(path, found, console)?;
+    for detail in format_details(found) {
+        terminal_lines(console, 2, &detail).iter().try_for_each(|line| writeln!(console, "  {line}"))?;
+    }
+    Ok(())
+}
+
+/// Writes the verdict on a path.
+pub(crate) fn write_verdict(path: &Path, found: &FoundFormat, console: &mut Console) -> io::Result<()> {
+    write_line(console, Tone::Plain, &format!("{}: cannot tell: {}", escape_path(path), found.format()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod labelled;
 mod levels;
 mod list;
 pub(crate) mod manifest;
-pub(crate) mod other_format;
 mod pictures;
 pub(crate) mod query;
 pub(crate) mod rebuild;
@@ -21,5 +20,5 @@ pub(crate) mod verify;
 mod tests;
 
 pub(crate) use inspect::{ALL_LIVE, TextInspect};
-pub(crate) use labelled::write_line;
+pub(crate) use labelled::{write_line, write_other_format, write_verdict};
 pub(crate) use scan::{Entries, ValuePart, write_raw};

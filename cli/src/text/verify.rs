@@ -7,7 +7,8 @@ use filterblock_engine::VerifyOutcome;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
 use filterblock_engine::words::{SAVE, count, counted, counted_as, measured, percent, repair_command, size};
 
-use super::{columns::width, labelled::terminal_lines, other_format};
+use super::columns::width;
+use super::labelled::{self, terminal_lines};
 use crate::io::{Console, Tone};
 
 /// Writes a verdict. `file_size`: the size of the file, if it is to be shown.
@@ -18,7 +19,7 @@ pub(crate) fn write(verified: &Verified, file_size: Option<u64>, console: &mut C
         return Ok(());
     }
     if let Some(found) = verdict.findings.first().and_then(|finding| finding.other_format.as_ref()) {
-        return other_format::write(&verified.path, found, console);
+        return labelled::write_other_format(&verified.path, found, console);
     }
     let tone = match status {
         VerifyStatus::Sound => Tone::Good,

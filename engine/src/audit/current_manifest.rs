@@ -1,13 +1,16 @@
-//! The MANIFEST that CURRENT names.
+//! The MANIFEST that CURRENT names, the sizes of live tables, which it records, and the program that opened the
+//! database last. LevelDB looks for a table's footer at the end of as many bytes as the MANIFEST records.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::Error;
-use filterblock::database::{DatabaseListing, FileKind};
+use filterblock::database::{Database, DatabaseListing, FileKind, LiveTable, Opener};
+use filterblock::table::ReadAt as _;
 
-use crate::walk::{Folder, PathError, Storage, open_file, open_log};
+use crate::report::{ErrorKind, Fault};
+use crate::walk::{Folder, PathError, Storage, open_file, open_listed, open_log};
 
 /// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or does not name a MANIFEST, or the
 /// folder does not hold the MANIFEST of that name.
@@ -40,4 +43,40 @@ pub(crate) fn open(
         None => Ok(Box::new(open_file(path, listed)?)),
         Some(storage) => Ok(Box::new(open_log(&**storage, path)?)),
     }
+}
+
+/// The size expected and the size found, in words, if a live table of `size` bytes has another size than the MANIFEST
+/// records.
+pub(crate) fn size_conflict(recorded: u64, size: u64) -> Option<(String, String)> {
+    (recorded != size).then(|| (format!("{recorded} bytes, as the MANIFEST has it"), format!("{size} bytes")))
+}
+
+/// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers. Such a
+/// file is not the one that the MANIFEST means, or only a part of it. A table that was still being written when the
+/// folder was listed may have its recorded size when it is opened, so only the size of the opened file counts.
+pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64, Fault)> {
+    let mut found = Vec::new();
+    for table in database.tables() {
+        let listed = |live: &&LiveTable| table.file.size().is_some_and(|len| len != live.size);
+        let (Some(live), Some(path)) = (table.recorded().filter(listed), table.file.path()) else { continue };
+        // A table that does not open is reported in its turn.
+        let Some(len) = opener.open_table(path).ok().and_then(|file| file.len().ok()) else { continue };
+        let Some((expected, size)) = size_conflict(live.size, len) else { continue };
+        let message = format!("table-size: expected {expected}, found {size}; a newer value may be lost");
+        let fault = Fault::new(message, ErrorKind::Damaged);
+        let (path, expected, size) = (Some(path.to_owned()), Some(expected), Some(size));
+        found.push((table.number, Fault { path, expected, found: size, ..fault }));
+    }
+    found
+}
+
+/// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's LOG file begins with a date.
+const GOLEVELDB_LOG: &[u8] = b"=============== ";
+
+/// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
+/// that file, the database is considered LevelDB's.
+pub(crate) fn is_goleveldb(folder: &Folder) -> bool {
+    let log = open_listed(folder.storage(), &folder.path().join("LOG"));
+    let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
+    start.is_some_and(|start| start == GOLEVELDB_LOG)
 }

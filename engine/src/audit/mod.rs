@@ -8,11 +8,8 @@
 pub(crate) mod correct;
 pub(crate) mod current_manifest;
 pub(crate) mod file_type;
-mod goleveldb;
-pub(crate) mod index_order;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
-mod likely_order;
 #[cfg(not(target_os = "unknown"))]
 mod lookup;
 pub(crate) mod lost_keys;
@@ -28,7 +25,6 @@ pub(crate) mod reading;
 pub(crate) mod scan;
 pub(crate) mod state;
 pub(crate) mod stats;
-pub(crate) mod table_size;
 pub(crate) mod tune;
 pub(crate) mod verify;
 

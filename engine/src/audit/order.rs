@@ -1,11 +1,17 @@
-//! The order of user keys.
+//! The order of user keys: the one that they are likely to be in where no MANIFEST names one, and tables whose keys
+//! are not in bytewise order, so that a search in that order misses some.
 
 use std::cmp::Ordering;
+use std::path::Path;
 
 use filterblock::KeyFormat;
+use filterblock::database::{Database, Opener};
 use filterblock::table::{
-    BytewiseComparator, Comparator as _, IdbComparator, SharedComparator, known_comparator,
+    BytewiseComparator, Comparator as _, IdbComparator, ReadAt, ReadOptions, SharedComparator, Table,
+    known_comparator,
 };
+
+use crate::report::{ErrorKind, Fault};
 
 /// An order that is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,4 +68,103 @@ impl Order {
             Self::Idb => IdbComparator::is_exact(user_key),
         }
     }
+}
+
+/// The numbers of tables, and of entries at the start of each, that are looked at.
+const TABLES: usize = 16;
+const ENTRIES: usize = 1000;
+/// The end of the name of a folder in which Chromium keeps an IndexedDB.
+const INDEXED_DB: &str = ".indexeddb.leveldb";
+
+/// The known orders that the keys of the database in `folder` may be in, by the folder's name or else by the tables.
+pub(crate) fn likely_orders<R: ReadAt>(folder: &Path, tables: impl Iterator<Item = Table<R>>) -> Vec<Order> {
+    if is_indexed_db(folder) {
+        return vec![Order::Idb];
+    }
+    let mut orders = vec![Order::Bytewise, Order::Idb];
+    let mut are_chromiums = true;
+    for table in tables.take(TABLES) {
+        let format = table.key_format();
+        let mut cursor = table.into_cursor();
+        let mut last: Option<Vec<u8>> = None;
+        for _ in 0..ENTRIES {
+            // What is damaged tells nothing.
+            let Ok(true) = cursor.next() else { break };
+            let Some(key) = format.user_key(cursor.key()) else { break };
+            are_chromiums &= IdbComparator::is_decodable(key);
+            orders.retain(|order| last.as_ref().is_none_or(|last| order.compare(last, key).is_le()));
+            last = Some(key.to_vec());
+        }
+    }
+    // Other keys are in Chromium's order, too, if they are in bytewise order.
+    orders.retain(|order| *order == Order::Bytewise || are_chromiums);
+    orders
+}
+
+/// Returns true if the folder has the name that Chromium gives the folder of an IndexedDB.
+pub(crate) fn is_indexed_db(folder: &Path) -> bool {
+    let ends = |path: &Path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(INDEXED_DB.as_bytes()))
+    };
+    ends(folder) || folder.file_name().is_none() && folder.canonicalize().is_ok_and(|folder| ends(&folder))
+}
+
+/// The faults of tables whose index or first block is not in bytewise order, with the tables' numbers. Opens every
+/// table, and reads its index and that block.
+pub(crate) fn misordered<O: Opener>(
+    database: &Database,
+    opener: &mut O,
+    options: &ReadOptions,
+) -> Vec<(u64, Fault)> {
+    let mut found = Vec::new();
+    for table in database.tables() {
+        let Some(path) = table.file.path() else { continue };
+        // A table that does not open is reported in its turn.
+        let Some(opened) = opener.open_table(path).ok().and_then(|file| Table::open(file, options).ok())
+        else {
+            continue;
+        };
+        let what = if !is_bytewise(&opened) {
+            "index-order: the index is"
+        } else if !begins_bytewise(&opened) {
+            "key-order: the keys are"
+        } else {
+            continue;
+        };
+        found.push((table.number, fault(path, what)));
+    }
+    found
+}
+
+fn fault(path: &Path, what: &str) -> Fault {
+    let message = format!("{what} not in bytewise order, so keys of the range may be missed");
+    Fault { path: Some(path.to_owned()), ..Fault::new(message, ErrorKind::Damaged) }
+}
+
+/// Returns true if the user keys of the index ascend, as far as the index can be read.
+fn is_bytewise<R: ReadAt>(table: &Table<R>) -> bool {
+    let format = table.key_format();
+    let (mut index, mut previous) = (table.index(), Vec::new());
+    while let Ok(true) = index.next() {
+        let Some((key, _)) = format.split(index.key()) else { break };
+        if *previous > *key {
+            return false;
+        }
+        previous.clear();
+        previous.extend_from_slice(key);
+    }
+    true
+}
+
+/// Returns true unless the first user key of the first block comes after the block's last one, as far as the block can
+/// be read. The index of a table that has only this block does not reveal the order of keys.
+fn begins_bytewise<R: ReadAt>(table: &Table<R>) -> bool {
+    let first = table.data_blocks().next().and_then(Result::ok);
+    let Some(mut block) = first.and_then(|first| table.block_cursor(first).ok()) else { return true };
+    let Ok(true) = block.next() else { return true };
+    let first = block.key().to_vec();
+    let Ok(true) = block.seek_to_last() else { return true };
+    let format = table.key_format();
+    let ends = format.user_key(&first).zip(format.user_key(block.key()));
+    ends.is_none_or(|(first, last)| first <= last)
 }

@@ -3,9 +3,11 @@
 use filterblock::escape_path;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::pictures;
+use super::request::Shown;
 use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
 use super::verdict::{Tone, Verdict};
-use super::{pictures, shown::Shown, words::text};
+use super::words::text;
 use crate::audit::overview::Kind;
 use crate::words::{count, counted, distinct_keys, entries, measured, size};
 

@@ -6,7 +6,6 @@ mod ledger;
 mod pictures;
 mod request;
 mod sections;
-mod shown;
 #[cfg(test)]
 mod tests;
 mod verdict;

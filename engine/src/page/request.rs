@@ -1,13 +1,13 @@
-//! The request for a page, and the page made for it.
+//! The request for a page, its contents, and the page made for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::shown::{Shown, Strip};
 use super::verdict::Verdict;
 use super::{document::document, pictures::FillStrip, words::text};
+use crate::audit::overview::Overview;
 use crate::audit::{overview::Kind, stats::FilterStats, tune::Request};
-use crate::report::{Filters, Table};
+use crate::report::{Choice, Filters, Table, Tuning};
 use crate::walk::{Inputs, PathError, Storage, open_listed};
 use crate::{engine::Engine, words::FillBins, words::ratio};
 
@@ -83,4 +83,37 @@ impl Engine {
         let set = set.map(|filter| ratio(filter.bits_set, filter.bits));
         Some(Strip { picture: FillStrip { name: text(table.name()), set, bins }, table: table.clone() })
     }
+}
+
+/// All that a page shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown<'a> {
+    /// The path as the user gave it.
+    pub(super) path: &'a Path,
+    /// The results for the database, folder or table.
+    pub(super) overview: &'a Overview,
+    /// The tables that are shown filter by filter.
+    pub(super) strips: &'a [Strip],
+    /// The effects that other filters would have, or the reason why they could not be found out. `None`: no
+    /// other filters were tried.
+    pub(super) tuning: Option<Result<&'a Tuning, &'a str>>,
+}
+
+impl<'a> Shown<'a> {
+    /// The effects that other filters would have, if they are known.
+    pub(super) fn tuned(&self) -> Option<&'a Tuning> {
+        self.tuning.and_then(Result::ok)
+    }
+
+    /// The filters that are advised; `None` if no other filters are advised.
+    pub(super) fn advised(&self) -> Option<&'a Choice> {
+        self.tuned()?.advice.choice.as_ref()
+    }
+}
+
+/// The filters along a table.
+#[derive(Debug)]
+pub(super) struct Strip {
+    pub(super) picture: FillStrip,
+    pub(super) table: Table,
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::shown::Shown;
+use super::request::Shown;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::audit::policies::PolicyCounts;

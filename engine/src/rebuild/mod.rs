@@ -26,7 +26,6 @@ pub(crate) mod files;
 pub(crate) mod filters;
 mod in_place;
 mod marker;
-mod opening;
 pub(crate) mod place;
 mod recovery;
 pub(crate) mod request;

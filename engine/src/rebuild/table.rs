@@ -8,8 +8,7 @@ use filterblock::{Error, KeyFormat, escape_path, quote};
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, NewFile};
-use super::filters::TableFilters;
-use super::opening::{open, open_file, options};
+use super::filters::{TableFilters, open, open_file, options};
 use super::request::{Options, check};
 use crate::run::Watch;
 

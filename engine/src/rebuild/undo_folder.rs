@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current_name};
 use super::files::{Folder, Status};
-use super::opening::open_file;
+use super::filters::open_file;
 use crate::report::{ErrorKind, RebuildStatus};
 use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};
 

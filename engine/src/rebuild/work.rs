@@ -6,8 +6,7 @@ use filterblock::database::{LiveTable, Manifest};
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, FreeSpace};
-use super::filters::Filters;
-use super::opening::{open_file, survey};
+use super::filters::{Filters, open_file, survey};
 use super::request::{FilterRequest, Options, check};
 use super::source::{OldDatabase, SourceTable};
 use super::table::{OutputFile, Rewritten, rewrite};

@@ -2,12 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::lost::Losses;
+use super::Prefer;
+use super::lost::{Losses, Place};
 use super::members::Member;
 use super::merge::Entry;
 use super::order::Order;
-use super::place::Place;
-use super::request::Prefer;
 use crate::rebuild::Result;
 use crate::report::{DoubtfulKey, RepairSums};
 

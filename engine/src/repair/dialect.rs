@@ -13,8 +13,9 @@ use super::table::split;
 use crate::audit::read_options;
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
+use crate::report::ErrorKind;
 use crate::walk::FoundFormat;
-use crate::{report::ErrorKind, words::scan_command};
+use crate::words::scan_command;
 
 /// The number of entries that are looked at to find out whether a table is of a database.
 const FIRST: usize = 16;

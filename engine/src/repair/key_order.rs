@@ -4,10 +4,10 @@ use filterblock::database::FileKind;
 use filterblock::quote;
 use filterblock::table::{IdbComparator, ReadAt, Table};
 
+use super::RepairRequest;
 use super::input::{Input, InputFile};
 use super::manifests::{Manifests, unknown_order};
 use super::order::Order;
-use super::request::RepairRequest;
 use super::table::{options, split};
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};

@@ -14,8 +14,9 @@ use super::patched::{Patch, Patched, Sequential};
 use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::audit::read_options;
 use crate::rebuild::{Failure, Result};
+use crate::report::ErrorKind;
 use crate::walk::format::told_by;
-use crate::{report::ErrorKind, words::scan_command};
+use crate::words::scan_command;
 
 /// A MANIFEST as far as it could be read.
 pub(super) struct FoundManifest {

@@ -6,8 +6,8 @@ use filterblock::KeyFormat;
 use filterblock::table::IdbComparator;
 
 use super::log::SavedLog;
+use super::lost::Place;
 use super::order::Order;
-use super::place::Place;
 use super::table::SavedTable;
 
 /// A file, or a table that is missing.

@@ -1,26 +1,29 @@
-//! A repair from its beginning to its end.
+//! A repair from its beginning to its end, and one that makes no database, for files in any [`Storage`]. There,
+//! operations that do not fit into memory are sorted in temporary files.
 
 use std::fs::File;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
+use filterblock::table::ReadAt;
 
-use super::decide::{Decider, Sink};
-use super::input::Input;
-use super::ledger;
+use super::decide::{Decider, SavedKey, Sink};
+use super::input::{Input, LOST, Listing};
 use super::lost::Losses;
 use super::members::Member;
 use super::merge::Merge;
 use super::output::{Nowhere, Output};
-use super::request::RepairRequest;
 use super::shape;
 use super::survey::Survey;
+use super::{RepairRequest, ledger};
 use crate::rebuild::place::Original;
 use crate::rebuild::request::check;
 use crate::rebuild::to_folder::{Unfinished, check_target, open_target};
 use crate::rebuild::{Failure, Folder, Purpose, Result};
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
 use crate::run::Watch;
+use crate::walk::Storage;
 
 /// Makes a new database from the readable parts of the one in the folder `dir`, which stays as it is.
 ///
@@ -123,5 +126,61 @@ impl From<&Failure> for RepairReport {
             _ => RepairStatus::Failed,
         };
         Self { status, error: Some(failure.text.clone()), error_kind: failure.kind, ..Self::default() }
+    }
+}
+
+/// Finds out what a repair of the database in the folder `dir` of `storage` would salvage. `each` gets every key that
+/// the new database would have, in ascending order. The target of the request is not looked at, and no lock is taken.
+///
+/// # Errors
+///
+/// Those of [`repair`](super::repair) when it reads the database or writes temporary files.
+pub fn dry_run(
+    storage: &dyn Storage,
+    dir: &Path,
+    request: &RepairRequest,
+    each: &mut dyn FnMut(SavedKey<'_>),
+) -> Result<RepairReport> {
+    let input = Stored { storage, dir };
+    let survey = Survey::take(&input, request, &std::env::temp_dir(), &())?;
+    has_entries(&survey, dir)?;
+    let mut report = RepairReport { status: RepairStatus::DryRun, ..RepairReport::default() };
+    decide(&survey, &input, request, &(), &mut Each(each), &mut report)?;
+    Ok(report)
+}
+
+struct Each<'e>(&'e mut dyn FnMut(SavedKey<'_>));
+
+impl Sink for Each<'_> {
+    fn put(&mut self, key: SavedKey<'_>) -> Result<()> {
+        (self.0)(key);
+        Ok(())
+    }
+}
+
+/// A folder, and the storage that it is in.
+struct Stored<'s> {
+    storage: &'s dyn Storage,
+    dir: &'s Path,
+}
+
+impl Input for Stored<'_> {
+    fn files(&self) -> Result<Listing> {
+        let listed = self.storage.list(self.dir);
+        let listed = listed.map_err(|error| Failure::system("listing it", self.dir, &error))?;
+        let has_lost_folder = self.storage.list(&self.dir.join(LOST)).is_ok_and(|found| found.is_some());
+        let mut listing = Listing { has_lost_folder, ..Listing::default() };
+        listed.unwrap_or_default().into_iter().for_each(|(name, len)| listing.add(name, len));
+        listing.sort();
+        Ok(listing)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
+        let file = self.storage.open(&self.dir.join(name))?;
+        Ok(file)
+    }
+
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
     }
 }

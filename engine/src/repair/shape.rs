@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use filterblock::table::Compression;
 use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 
+use super::RepairRequest;
 use super::ledger::table_losses;
 use super::members::{Member, Standing};
 use super::order::Order;
 use super::output::Shape;
-use super::request::RepairRequest;
 use super::table::SavedTable;
 use crate::audit::Policy;
 use crate::audit::stats::OLD_NAME;

@@ -5,7 +5,8 @@ use std::fmt::{self, Display};
 use filterblock::{Error, OtherFormat, Structure};
 use serde::{Serialize, Serializer};
 
-use super::{error_kind::ErrorKind, strings::words};
+use super::frame::ErrorKind;
+use super::strings::words;
 use crate::audit::LostKeys;
 use crate::walk::{FoundFormat, PathError};
 

@@ -5,10 +5,10 @@ use std::{path::PathBuf, sync::Arc};
 use filterblock::escape_path;
 use serde::{Serialize, Serializer};
 
+use super::frame::{ErrorKind, Frame, Remark, Subject};
+use super::inspect::InspectStatus;
 use super::state::StateFault;
 use super::strings::{Name, json_path};
-use super::subject::{Remark, Subject};
-use super::{error_kind::ErrorKind, frame::Frame, inspect::InspectStatus};
 use crate::walk::{Folder as Listed, FoundFormat, PathError};
 use crate::words::remedy_of_current;
 

@@ -1,12 +1,14 @@
-//! The fields that all objects have.
+//! The fields that all objects have, the subject of a result, and the kinds of faults, for programs to act upon.
 
+use std::fmt::Display;
+use std::io::{Error as IoError, ErrorKind as IoErrorKind};
+use std::path::PathBuf;
 use std::{borrow::Cow, path::Path};
 
-use filterblock::escape_path;
+use filterblock::{Error, escape_path};
 use serde::Serialize;
 
-use super::strings::{Hex, json_path};
-use super::{error_kind::ErrorKind, subject::Subject};
+use super::strings::{Hex, json_path, words};
 
 /// The version of the format, raised when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 2;
@@ -85,4 +87,101 @@ pub struct Framed<'a, T> {
     /// The result.
     #[serde(flatten)]
     pub of: &'a T,
+}
+
+/// A path that a result is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The path as the user gave it, which led to `path`.
+    pub input: &'a Path,
+    /// The path that the result is about.
+    pub path: &'a Path,
+    /// Notes in addition to the result.
+    pub remarks: &'a [Remark],
+}
+
+/// A fact about a path that is good to know.
+#[derive(Clone, Debug)]
+pub struct Remark {
+    /// The path that the remark is about.
+    pub about: PathBuf,
+    /// The text of the remark.
+    pub text: String,
+}
+
+impl<'a> Subject<'a> {
+    /// The subject that is the path as the user gave it.
+    pub fn of(input: &'a Path) -> Self {
+        Self { input, path: input, remarks: &[] }
+    }
+
+    /// The path of the table with this file name: in the folder that is the subject, or the subject itself.
+    pub fn table_path(&self, name: &str) -> PathBuf {
+        let is_own = self.path.file_name().is_some_and(|own| own == name);
+        if is_own { self.path.to_owned() } else { self.path.join(name) }
+    }
+}
+
+impl Remark {
+    pub(crate) fn new(about: &Path, text: impl Display) -> Self {
+        Self { about: about.to_owned(), text: text.to_string() }
+    }
+}
+
+/// The parts of a table that are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Depth {
+    /// Index, metaindex and filters.
+    Tail,
+    /// Index, metaindex, filters, and some data blocks. In a file with at most 65 data blocks, all of them are read. In
+    /// a larger file, one in 32 is read, but at least 17 and at most 1,025, spread over the table. Once 65 have been
+    /// read, reading ends as soon as the number of entries can be estimated well.
+    Sample,
+    /// All parts that the command asks for. `inspect` decodes every data block.
+    All,
+}
+
+words! {
+    /// The kind of a fault.
+    ErrorKind {
+        /// The bytes read are not as they should be.
+        Damaged = "damaged",
+        /// The file could not be read or written, for a reason that no other kind names.
+        Unreadable = "unreadable",
+        /// The file was there when its folder was listed, and was gone when it was opened.
+        Vanished = "vanished",
+        /// The file was replaced between two requests, or since it was listed.
+        Changed = "changed",
+        /// The file or folder does not exist.
+        Missing = "missing",
+        /// The system does not permit access to the file.
+        Denied = "denied",
+        /// The file may be sound, but this program cannot read it, or cannot do so within its
+        /// limits.
+        Unsupported = "unsupported",
+    }
+}
+
+impl ErrorKind {
+    /// The kind of an error of the library.
+    pub fn of(error: &Error) -> Self {
+        match error.without_path() {
+            Error::Io { source, .. } => Self::of_io(source),
+            Error::Corrupt { .. } => Self::Damaged,
+            Error::Unsupported { .. } | Error::OtherFormat { .. } | Error::Limit { .. } => Self::Unsupported,
+            _ => Self::Unreadable,
+        }
+    }
+
+    /// The kind of an I/O error.
+    pub fn of_io(error: &IoError) -> Self {
+        match error.kind() {
+            IoErrorKind::NotFound => Self::Missing,
+            IoErrorKind::PermissionDenied => Self::Denied,
+            IoErrorKind::StaleNetworkFileHandle => Self::Changed,
+            _ => Self::Unreadable,
+        }
+    }
 }

@@ -6,15 +6,11 @@ use std::path::{Path, PathBuf};
 use filterblock::database::LiveTable;
 use serde::Serialize;
 
-use super::{
-    count::{BitsPerEntry, DistinctKeys, EntryCount},
-    error_kind::ErrorKind,
-    filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat},
-    frame::Frame,
-    strings::Name,
-    subject::{Depth, Remark, Subject},
-    verify::{Note, Verdict},
-};
+use super::count::{BitsPerEntry, DistinctKeys, EntryCount};
+use super::filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat};
+use super::frame::{Depth, ErrorKind, Frame, Remark, Subject};
+use super::strings::Name;
+use super::verify::{Note, Verdict};
 use crate::audit::{CutKey, LostKeys, rates::Marks, stats::KeySketch};
 use crate::walk::TableRecord;
 

@@ -8,10 +8,9 @@ use filterblock::KeyFormat;
 use filterblock::database::{LiveTable, Manifest, VersionEdit};
 use serde::Serialize;
 
-use super::frame::{Frame, Framed};
+use super::frame::{Frame, Framed, Subject};
 use super::scan::{Fault, FaultAt, Version};
 use super::strings::{Hex, Name, write_line};
-use super::subject::Subject;
 
 /// A record of a MANIFEST: the changes from one state of the database to the next.
 #[derive(Clone, Debug, Serialize)]

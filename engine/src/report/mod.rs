@@ -2,14 +2,12 @@
 
 mod count;
 mod distinct;
-mod error_kind;
 mod filter_list;
 mod findings;
 mod folder;
 mod frame;
 mod inspect;
 mod manifest;
-mod other;
 mod outcome;
 mod query;
 #[cfg(feature = "fs")]
@@ -19,12 +17,10 @@ mod repair;
 mod scan;
 mod state;
 mod strings;
-mod subject;
 #[cfg(test)]
 mod tests;
 mod totals;
 mod tune;
-mod tune_failure;
 mod verify;
 
 pub use crate::audit::rates::{MeanRate, MeasuredRate};
@@ -32,18 +28,18 @@ pub use crate::audit::stats::FilterState;
 pub use crate::audit::{CutKey, LostKeys};
 pub use count::{BitsPerEntry, DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
-pub use error_kind::ErrorKind;
 pub use filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat, LargerRanges, ListedFilter};
 pub use findings::{COPIES_ONLY, Code, Finding, Findings, Weight};
 pub use folder::{Folder, Unreadable};
-pub use frame::{Frame, Framed};
+pub use frame::{Depth, ErrorKind, Frame, Framed, Remark, Subject};
 pub use inspect::{InspectStatus, Inspected, Table, TableLevel, TableState, ends_of, name_of};
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
-pub use other::Other;
-pub use outcome::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
+pub use outcome::{
+    Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads, TuneFailure, TuneFault,
+};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
@@ -56,12 +52,10 @@ pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
 pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
-pub use subject::{Depth, Remark, Subject};
 pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{
     Action, Advice, Budget, BudgetOrigin, Choice, FoundFilters, Level, LevelBits, Lookups, Memory,
     SampleSize, Setting, Tried, TuneStatus, Tuned, Tuning, TuningLine, Visits,
 };
-pub use tune_failure::{TuneFailure, TuneFault};
-pub use verify::{About, Note, Verdict, VerdictCounts, Verified, VerifyStatus};
+pub use verify::{About, Note, Other, Verdict, VerdictCounts, Verified, VerifyStatus};

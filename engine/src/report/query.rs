@@ -5,13 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{
-    error_kind::ErrorKind,
-    folder::Folder,
-    frame::Frame,
-    strings::{Hex, words},
-    subject::Subject,
-};
+use super::folder::Folder;
+use super::frame::{ErrorKind, Frame, Subject};
+use super::strings::{Hex, words};
 
 words! {
     /// The newest write of a log for one key.

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use super::frame::{Frame, Framed};
-use super::strings::{json_name, json_path};
-use super::{error_kind::ErrorKind, strings::write_line, subject::Subject};
+use super::frame::{ErrorKind, Frame, Framed, Subject};
+use super::strings::{json_name, json_path, write_line};
 
 /// The outcome for a database.
 #[derive(Default, Debug, Serialize)]

@@ -7,13 +7,9 @@ use std::path::{Path, PathBuf};
 use filterblock::Error;
 use serde::Serialize;
 
-use super::{
-    error_kind::ErrorKind,
-    frame::Frame,
-    state::StateFault,
-    strings::{Hex, words},
-    subject::Subject,
-};
+use super::frame::{ErrorKind, Frame, Subject};
+use super::state::StateFault;
+use super::strings::{Hex, words};
 use crate::audit::decode_limit_text;
 
 /// One version of a key, and the place where it was found.

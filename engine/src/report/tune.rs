@@ -7,11 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::count::EntryCount;
-use super::error_kind::ErrorKind;
-use super::frame::{Frame, Framed};
-use super::outcome::{Estimate, Outcome};
-use super::tune_failure::{TuneFailure, TuneFault};
-use super::{strings::write_line, subject::Subject};
+use super::frame::{ErrorKind, Frame, Framed, Subject};
+use super::outcome::{Estimate, Outcome, TuneFailure, TuneFault};
+use super::strings::write_line;
 use crate::{audit::Policy, walk::FoundFormat};
 
 /// The results for one of the paths given.

@@ -6,8 +6,7 @@ use std::{fs, io, sync::Arc};
 use filterblock::table::ReadAt;
 
 use super::survey::{Event, InputFile, ListedFolder, LogUse, Survey};
-use super::watch::{Observer, Watch};
-use super::{InOrder, in_use};
+use super::{InOrder, Observer, Watch, in_use};
 use crate::report::ErrorKind;
 use crate::walk::{
     Contents, Discovered, Folder, InputPath, OtherFile, PathError, ReadAhead, Sources, Storage, open_file,

@@ -6,11 +6,38 @@ pub(crate) mod in_use;
 pub(crate) mod survey;
 #[cfg(test)]
 mod tests;
-pub(crate) mod watch;
 
 pub(crate) use files::{FileObserver, FileOptions, files};
 pub use in_order::MAX_JOBS;
 pub(crate) use in_order::{InOrder, map, try_map};
 pub(crate) use survey::{Event, InputFile, ListedFolder, LogUse, Survey};
-pub(crate) use watch::Observer;
-pub use watch::Watch;
+
+/// Shows the progress of the work, and may cancel it. All methods are optional: those of `()` do nothing.
+///
+/// Several threads may call the methods concurrently.
+pub trait Watch: Send + Sync {
+    /// Announces work in addition to that announced before: bytes of files. `is_all`: no more work
+    /// will be announced.
+    fn expect(&self, _more: u64, _is_all: bool) {}
+
+    /// Reports the work that has been done since the last call.
+    fn add(&self, _done: u64) {}
+
+    /// Returns true if the work has to end, with the results that exist by then.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+impl Watch for () {}
+
+/// Watches the reading of one table.
+pub(crate) trait Observer {
+    /// Called before the data blocks are read in the order of the index, which is usually their order in
+    /// the file.
+    fn begin_walk(&self) {}
+    /// Called with the number of bytes of the file that have been processed since the last call.
+    fn progress(&self, _bytes: u64) {}
+}
+
+impl Observer for () {}

@@ -6,7 +6,7 @@ use std::{io::Read, sync::Arc};
 use filterblock::Error;
 use filterblock::table::ReadAt;
 
-use super::watch::Observer;
+use super::Observer;
 use crate::report::{Remark, Subject};
 use crate::walk::{Folder, OtherFile, PathError, TableRecord};
 

@@ -8,7 +8,7 @@ use filterblock::Error;
 use filterblock::table::ReadAt;
 
 use super::survey::{Event, InputFile, LogUse, Survey};
-use super::watch::{Observer, Watch};
+use super::{Observer, Watch};
 use crate::engine::Engine;
 use crate::walk::{Inputs, OtherFile, PathError};
 

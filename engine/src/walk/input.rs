@@ -7,7 +7,7 @@ use std::{io, path::Path};
 use filterblock::Error;
 
 use super::format::FoundFormat;
-use super::url;
+use super::paths;
 use crate::report::ErrorKind;
 
 /// The reason why a path cannot be looked at.
@@ -163,7 +163,7 @@ pub(super) fn kind(file_type: FileType) -> &'static str {
 
 /// Fails for the URL of an object: a path was expected.
 pub(super) fn refuse_url(path: &Path) -> Result<(), PathError> {
-    let Some(scheme) = url::scheme(path) else { return Ok(()) };
+    let Some(scheme) = paths::scheme(path) else { return Ok(()) };
     let found = format!("a URL ({scheme}:); copy the database to a folder, or mount it");
     Err(PathError::unexpected("a path", found))
 }

@@ -11,7 +11,6 @@ pub(crate) mod read_ahead;
 mod shared_files;
 pub(crate) mod sources;
 pub(crate) mod storage;
-pub(crate) mod url;
 
 pub(crate) use folder::{Folder, TableRecord, copy_text, reopen};
 #[cfg(feature = "fs")]
@@ -22,11 +21,10 @@ pub use in_order::InOrder;
 pub use input::{PathError, open_file};
 pub use other_file::is_log;
 pub(crate) use other_file::{Contents, OtherFile};
-pub use paths::Inputs;
 pub(crate) use paths::{InputPath, into_local};
+pub use paths::{Inputs, hex_byte};
 pub(crate) use read_ahead::ReadAhead;
 pub use shared_files::{SharedFile, SharedFiles};
 pub(crate) use sources::{Discovered, Sources};
 pub use storage::{Memory, Storage};
 pub(crate) use storage::{open_listed, open_log, open_named};
-pub use url::hex_byte;

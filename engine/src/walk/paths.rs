@@ -5,7 +5,8 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::{collections::VecDeque, sync::Arc};
 
-use super::{input::PathError, storage::Storage, url};
+use super::input::PathError;
+use super::storage::Storage;
 
 /// Every path of a list has to be shorter than this number of bytes. A longer line means that the
 /// file is not a list of paths.
@@ -112,7 +113,7 @@ impl Iterator for List {
 
 /// Turns a `file:` URL into the path that it stands for. Other paths stay as they are.
 pub(crate) fn into_local(path: PathBuf) -> PathBuf {
-    url::local_path(&path).and_then(|local| to_path(local).ok()).unwrap_or(path)
+    local_path(&path).and_then(|local| to_path(local).ok()).unwrap_or(path)
 }
 
 #[cfg(unix)]
@@ -160,6 +161,51 @@ impl Iterator for Below {
     }
 }
 
+/// The scheme of a URL. `None` for a path, and for a `file:` URL, which stands for a path.
+pub(super) fn scheme(path: &Path) -> Option<&str> {
+    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    // A single letter is considered a drive of Windows.
+    let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
+}
+
+/// The bytes of the path that a `file:` URL stands for: `file:/…`, as Spark writes it, `file:///…`,
+/// as browsers do, or `file://localhost/…`. `None` for any other text.
+pub(super) fn local_path(path: &Path) -> Option<Vec<u8>> {
+    path.to_str().and_then(local_part).map(decoded)
+}
+
+fn local_part(url: &str) -> Option<&str> {
+    let rest = url.strip_prefix("file:")?;
+    let rest = match rest.strip_prefix("//") {
+        Some(with_host) => with_host.strip_prefix("localhost").unwrap_or(with_host),
+        None => rest,
+    };
+    let is_drive = |rest: &&str| cfg!(windows) && rest.as_bytes().get(2) == Some(&b':');
+    rest.starts_with('/').then(|| rest.strip_prefix('/').filter(is_drive).unwrap_or(rest))
+}
+
+/// Replaces `%20` and the like with the bytes that they stand for.
+fn decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let digits = behind.split_first_chunk().filter(|_| first == b'%');
+        let encoded = digits.and_then(|(&digits, behind)| Some((hex_byte(digits)?, behind)));
+        let (byte, behind) = encoded.unwrap_or((first, behind));
+        bytes.push(byte);
+        rest = behind;
+    }
+    bytes
+}
+
+/// The byte that two hexadecimal digits stand for. `None` if either is not a hexadecimal digit.
+pub fn hex_byte(digits: [u8; 2]) -> Option<u8> {
+    let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
+    u8::try_from(high? << 4 | low?).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +249,41 @@ mod tests {
         });
         let below: Vec<_> = below.collect();
         assert_eq!(below, ["", "a", "b", "b/x", "b/y"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for (path, expected) in [
+            ("s3://bucket/db/", Some("s3")),
+            ("hdfs://name/db", Some("hdfs")),
+            ("abfss://c@a.dfs.core.windows.net/x.ldb", Some("abfss")),
+            ("file:///tmp/x.ldb", None),
+            ("file:/tmp/x.ldb", None),
+            ("C://x.ldb", None),
+            ("./s3://bucket", None),
+            ("s3:/bucket", None),
+            ("://x", None),
+            ("3s://x", None),
+            ("db/000005.ldb", None),
+        ] {
+            assert_eq!(scheme(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn urls_of_files_are_paths() {
+        for (url, path) in [
+            ("file:/db/1.ldb", "/db/1.ldb"),
+            ("file:///db/a%20b%2525.ldb", "/db/a b%25.ldb"),
+            ("file://localhost/db", "/db"),
+            ("file:///100%/%zz", "/100%/%zz"),
+            ("file:///%+1", "/%+1"),
+            ("file:x", "file:x"),
+            ("file://host/x", "file://host/x"),
+            ("/file:/x", "/file:/x"),
+        ] {
+            let expected = Some(path.as_bytes()).filter(|_| path != url);
+            assert_eq!(local_path(Path::new(url)).as_deref(), expected, "{url}");
+        }
     }
 }

@@ -1,7 +1,9 @@
-//! The filters of a table in as many parts as a picture or a line of text has room for.
+//! The filters of a table in as many parts as a picture or a line of text has room for, and the reason why fewer than
+//! half of their bits are set.
 
+use super::numbers::{distinct_keys, entries, percent};
 use crate::audit::stats::Filter;
-use crate::report::{FilterState, Filters};
+use crate::report::{FilterState, Filters, Table};
 
 /// The state of one filter.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -109,6 +111,20 @@ impl FillBins {
             }
         })
     }
+}
+
+/// A sentence, without its full stop, about a table in which many entries are further versions of a key, so
+/// that its filters are emptier than usual. `None`: there are few such entries, or their number is not known.
+pub fn versions_text(table: &Table) -> Option<String> {
+    let (number, keys, fill) = (table.entries?, table.distinct_keys?, table.expected_fill()?);
+    table.has_versions().then(|| {
+        format!(
+            "its {} entries are versions of {} keys, and versions of one key set the same bits: {} is to be expected",
+            entries(number),
+            distinct_keys(keys),
+            percent(fill),
+        )
+    })
 }
 
 #[cfg(test)]

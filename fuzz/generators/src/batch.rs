@@ -7,7 +7,7 @@
 //! string   [length: varint32] [bytes]
 //! ```
 
-use crate::decode::{Record, put_varint};
+use crate::cut::{Record, put_varint};
 
 /// A key, and its value, or `None` where it is deleted.
 pub type Write<'a> = (&'a [u8], Option<&'a [u8]>);

@@ -1,14 +1,12 @@
-//! Damage by seed, to files of any writer.
+//! Damage by seed, to files of any writer, and the changes to bytes that it is made of.
 
-use arbitrary::{Arbitrary as _, Unstructured};
+use arbitrary::{Arbitrary, Unstructured};
 use filterblock::table::{ReadOptions, Table};
 
-use crate::corruption::Corruption;
-use crate::edit::Edit;
 use crate::log::{self, Fragment, LogDamage};
+use crate::manifest;
 use crate::mutate::Random;
 use crate::table::{Damage, Entry, Parts};
-use crate::version_edit;
 
 /// The most attempts to make damage that changes something.
 pub(crate) const TRIES: usize = 64;
@@ -163,7 +161,7 @@ fn table(bytes: &[u8]) -> Option<Taken> {
 /// Takes a log or MANIFEST apart. `None` if the bytes are neither, or not sound.
 fn log(bytes: &[u8]) -> Option<Taken> {
     let fragments = log::fragments(bytes)?;
-    let is_manifest = version_edit::are_edits(&log::records(&fragments));
+    let is_manifest = manifest::are_edits(&log::records(&fragments));
     Some(Taken::Log { fragments, is_manifest })
 }
 
@@ -171,4 +169,93 @@ fn log(bytes: &[u8]) -> Option<Taken> {
 /// byte is 0.
 fn has_tag((key, _): &Entry) -> bool {
     key.last_chunk::<8>().is_some_and(|tag| tag[0] <= 1 && tag[7] == 0)
+}
+
+/// A change to a run of bytes. Positions are taken modulo its length.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Edit<'a> {
+    /// These bytes overwrite those from here on.
+    Overwrite(u16, &'a [u8]),
+    /// One byte has the bits flipped that are set in the mask.
+    Flip(u16, u8),
+    /// The run is cut off here.
+    Cut(u16),
+    /// These bytes are inserted here.
+    Insert(u16, &'a [u8]),
+    /// Another little-endian 32-bit number in place of the word this many words, modulo 32, before the last one. Such
+    /// words are counts and offsets.
+    Word(u8, u32),
+    /// These bytes replace the run.
+    Replace(&'a [u8]),
+}
+
+impl Edit<'_> {
+    /// Changes `bytes`. What does not fit into them has no effect.
+    pub fn apply(self, bytes: &mut Vec<u8>) {
+        let len = bytes.len();
+        let place = |at: u16| usize::from(at).checked_rem(len).unwrap_or_default();
+        match self {
+            Self::Overwrite(at, with) => {
+                bytes.iter_mut().skip(place(at)).zip(with).for_each(|(byte, &new)| *byte = new);
+            }
+            Self::Flip(at, bits) => bytes.iter_mut().skip(place(at)).take(1).for_each(|byte| *byte ^= bits),
+            Self::Cut(at) => bytes.truncate(place(at)),
+            Self::Insert(at, with) => drop(bytes.splice(place(at)..place(at), with.iter().copied())),
+            Self::Word(back, value) => {
+                let start = len.checked_sub(4 * (usize::from(back) % 32 + 1));
+                if let Some(word) = start.and_then(|start| bytes.get_mut(start..start + 4)) {
+                    word.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            Self::Replace(with) => *bytes = with.to_vec(),
+        }
+    }
+}
+
+/// The size of a sector in bytes, the least that a disk writes.
+const SECTOR_LEN: usize = 512;
+/// The size of a page in bytes, the least that a file system writes.
+const PAGE_LEN: usize = 4096;
+
+/// A change of a file's bytes as disks, memory and lost writes make it. No checksum is corrected.
+///
+/// Positions are taken modulo the file's length, numbers of sectors and pages modulo their count.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Corruption<'a> {
+    /// One byte has the bits flipped that are set in the mask.
+    Bits(u32, u8),
+    /// The bytes from here on are overwritten with these, at most up to the file's end.
+    Overwritten(u32, &'a [u8]),
+    /// The file is cut off here.
+    Cut(u32),
+    /// A sector of 512 bytes is zeros.
+    ZeroedSector(u16),
+    /// One to four pages of 4,096 bytes are zeros.
+    ZeroedPages(u16, u8),
+}
+
+impl Corruption<'_> {
+    /// Changes `bytes`. An empty file stays as it is.
+    pub fn apply(self, bytes: &mut Vec<u8>) {
+        let len = bytes.len();
+        let place = |at: u32| (at as usize).checked_rem(len).unwrap_or_default();
+        let part = |number: u16, len_of_one: usize| {
+            usize::from(number).checked_rem(len.div_ceil(len_of_one)).unwrap_or_default() * len_of_one
+        };
+        match self {
+            Self::Bits(at, bits) => bytes.iter_mut().skip(place(at)).take(1).for_each(|byte| *byte ^= bits),
+            Self::Overwritten(at, with) => {
+                bytes.iter_mut().skip(place(at)).zip(with).for_each(|(byte, &new)| *byte = new);
+            }
+            Self::Cut(at) => bytes.truncate(place(at)),
+            Self::ZeroedSector(number) => {
+                bytes.iter_mut().skip(part(number, SECTOR_LEN)).take(SECTOR_LEN).for_each(|byte| *byte = 0);
+            }
+            Self::ZeroedPages(number, more) => {
+                let pages = usize::from(more % 4) + 1;
+                let from = part(number, PAGE_LEN);
+                bytes.iter_mut().skip(from).take(pages * PAGE_LEN).for_each(|byte| *byte = 0);
+            }
+        }
+    }
 }

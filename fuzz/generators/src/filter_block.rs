@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 
-use crate::edit::Edit;
+use crate::damage::Edit;
 use crate::model;
 
 /// Largest distance from one data block to the next. It keeps the empty filters of a gap few.

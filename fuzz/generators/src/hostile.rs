@@ -6,8 +6,8 @@ use bytes::Bytes;
 use filterblock::table::{BlockHandle, Codec};
 
 use crate::cut::Input;
-use crate::encode::encode;
 use crate::log::append_fragment;
+use crate::table::encode;
 use crate::table::{File, encoded_handle as encoded};
 
 /// Limit for any count, so that an input takes milliseconds.

@@ -8,7 +8,7 @@
 
 use arbitrary::Arbitrary;
 
-use crate::edit::Edit;
+use crate::damage::Edit;
 
 /// Size of a block in bytes.
 pub const BLOCK_LEN: usize = 32 << 10;

@@ -13,9 +13,8 @@ use filterblock_crash_states::{History, Inodes, Tree};
 use tempfile::TempDir;
 
 use super::contents::{Damaged, Repaired, read, repaired, unused_files};
-use super::fast_folder;
 use super::plan::Plan;
-use super::record::{Recording, record};
+use super::{Recording, fast_folder, record};
 use crate::leveldb::{DatabaseOptions, Filter};
 
 /// The database's folder in the recorded folder.

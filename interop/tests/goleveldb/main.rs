@@ -1,7 +1,6 @@
 //! goleveldb's tables read by us, and ours by goleveldb. Unlike LevelDB, goleveldb writes filters
 //! with any base_lg, and so shows whether ours are right.
 
-mod cases;
 mod program;
 
 use std::collections::BTreeMap;
@@ -90,11 +89,11 @@ fn uncompressed_tables_have_the_same_bytes() {
     for base_lg in BASE_LGS {
         let mut most_filters = 0;
         for case in 0..5 {
-            let mut options = cases::options(&mut random, base_lg, Compression::None);
+            let mut options = options(&mut random, base_lg, Compression::None);
             if case == 0 {
                 options.bits_per_key = 0;
             }
-            let entries = cases::entries(&mut random, base_lg);
+            let entries = entries(&mut random, base_lg);
             let theirs = goleveldb.write(&options, &entries);
             assert!(build(write_options(&options), &entries) == theirs, "case {case}: {options:?}");
             let filters = open_legacy(&theirs).filter().map_or(0, |filter| filter.num_filters());
@@ -113,9 +112,9 @@ fn goleveldb_reads_tables_of_ours() {
     for base_lg in [0].into_iter().chain(BASE_LGS) {
         let mut denied = 0;
         for compression in [Compression::None, Compression::Snappy, Compression::Snappy] {
-            let options = cases::options(&mut random, base_lg, compression);
-            let entries = cases::entries(&mut random, base_lg);
-            let absent = cases::absent(&mut random, &entries);
+            let options = options(&mut random, base_lg, compression);
+            let entries = entries(&mut random, base_lg);
+            let absent = absent(&mut random, &entries);
             let table = build(write_options(&options), &entries);
             denied += compare_readers(goleveldb, &table, &entries, &absent);
         }
@@ -132,9 +131,9 @@ fn we_read_compressed_tables_of_goleveldb() {
     for base_lg in BASE_LGS {
         let mut denied = 0;
         for _ in 0..3 {
-            let options = cases::options(&mut random, base_lg, Compression::Snappy);
-            let entries = cases::entries(&mut random, base_lg);
-            let absent = cases::absent(&mut random, &entries);
+            let options = options(&mut random, base_lg, Compression::Snappy);
+            let entries = entries(&mut random, base_lg);
+            let absent = absent(&mut random, &entries);
             let bytes = goleveldb.write(&options, &entries);
             denied += compare_readers(goleveldb, &bytes, &entries, &absent);
 
@@ -165,8 +164,8 @@ fn filter_block(table: &Table<&[u8]>, options: &Options) -> Vec<u8> {
 fn goleveldb_takes_base_lg_0_as_11() {
     let Some(goleveldb) = Goleveldb::get() else { return };
     let mut random = Random::new(4);
-    let options = cases::options(&mut random, 0, Compression::None);
-    let entries = cases::entries(&mut random, 0);
+    let options = options(&mut random, 0, Compression::None);
+    let entries = entries(&mut random, 0);
     let theirs = goleveldb.write(&options, &entries);
     assert_eq!(open_legacy(&theirs).filter().unwrap().base_lg(), 11);
     assert!(theirs == build(write_options(&Options { base_lg: 11, ..options }), &entries));
@@ -179,7 +178,7 @@ fn empty_tables_differ_and_are_read() {
     let Some(goleveldb) = Goleveldb::get() else { return };
     let entries = Entries::new();
     let absent = [b"".to_vec(), b"a".to_vec()];
-    let options = cases::options(&mut Random::new(5), 11, Compression::None);
+    let options = options(&mut Random::new(5), 11, Compression::None);
     let ours = build(write_options(&options), &entries);
     let theirs = goleveldb.write(&options, &entries);
     assert_eq!([&ours, &theirs].map(|table| open_legacy(table).data_blocks().count()), [0, 1]);
@@ -194,9 +193,9 @@ fn empty_tables_differ_and_are_read() {
 fn one_table_has_filters_for_goleveldb_and_leveldb() {
     let Some(goleveldb) = Goleveldb::get() else { return };
     let mut random = Random::new(6);
-    let options = cases::options(&mut random, 11, Compression::Snappy);
-    let entries = cases::entries(&mut random, 11);
-    let absent = cases::absent(&mut random, &entries);
+    let options = options(&mut random, 11, Compression::Snappy);
+    let entries = entries(&mut random, 11);
+    let absent = absent(&mut random, &entries);
     let policies: Vec<SharedPolicy> =
         vec![Arc::new(LegacyBloomPolicy::new(10)), Arc::new(BloomFilterPolicy::new(10))];
     let table = build(write_options(&options).filter_policies(policies), &entries);
@@ -213,4 +212,55 @@ fn one_table_has_filters_for_goleveldb_and_leveldb() {
         assert!(found.is_none_or(|(found, _)| found != *key));
     }
     assert!(theirs.filter_counts().1 > 0);
+}
+
+/// Makes random entries. They are mostly enough for more than one filter, with each `base_lg` up to 19.
+pub(crate) fn entries(random: &mut Random, base_lg: u8) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let (count, max_value) = match base_lg {
+        0..12 => (random.between(1, 800), 300),
+        _ => (random.between(600, 800), 4096),
+    };
+    (0..count).map(|_| (key(random), value(random, max_value))).collect()
+}
+
+/// Makes keys that are not among `entries`: near ones and others.
+pub(crate) fn absent(random: &mut Random, entries: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
+    let mut absent = Vec::new();
+    for stored in entries.keys() {
+        let mut near = stored.clone();
+        near.push(random.next_u64() as u8);
+        absent.extend([near, key(random)]);
+    }
+    absent.retain(|key| !entries.contains_key(key));
+    absent
+}
+
+/// Makes random options, except for the given ones.
+pub(crate) fn options(random: &mut Random, base_lg: u8, compression: Compression) -> Options {
+    // goleveldb counts probes in eight bits, which shows at 372 bits a key.
+    let bits_per_key = if random.one_in(4) { random.between(360, 400) } else { random.between(1, 40) };
+    Options {
+        bits_per_key: bits_per_key as u32,
+        base_lg,
+        block_size: 64 << random.below(9),
+        restart_interval: random.between(1, 32) as u32,
+        compression,
+    }
+}
+
+/// Makes a key of up to 24 bytes. Half of the keys make separators hard to find, and often end in bytes whose sign
+/// matters to the hash.
+fn key(random: &mut Random) -> Vec<u8> {
+    const BYTES: [u8; 6] = [0, b'a', b'b', 0x80, 0xfe, 0xff];
+    let len = random.index(25);
+    if random.one_in(2) {
+        return random.bytes(len);
+    }
+    (0..len).map(|_| BYTES[random.index(BYTES.len())]).collect()
+}
+
+/// Makes a value. Half of the values can be compressed.
+fn value(random: &mut Random, max: usize) -> Vec<u8> {
+    let len = random.index(max);
+    if random.one_in(2) { random.bytes(len) } else { vec![b'v'; len] }
 }

@@ -3,9 +3,7 @@
 mod batches;
 mod reader;
 mod writer;
-mod writes;
 
-pub use batches::{LogWrite, LogWrites};
+pub use batches::{LogWrite, LogWrites, batch_has_writes, log_has_writes};
 pub use reader::{LogReader, LogRecord};
 pub use writer::LogWriter;
-pub use writes::{batch_has_writes, log_has_writes};

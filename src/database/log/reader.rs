@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::bytes::crc::mask;
+use crate::bytes::coding::mask;
 use crate::error::IoAction;
 use crate::{Error, Result, Structure};
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::reader::{BLOCK_LEN, FIRST, FULL, HEADER_LEN, LAST, MIDDLE};
-use crate::bytes::crc::mask;
+use crate::bytes::coding::mask;
 use crate::error::IoAction;
 use crate::{Error, Result};
 

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::super::entry::{DatabaseEntry, EntryFile};
+use super::super::database::{DatabaseEntry, EntryFile};
 use super::super::opener::Opener;
 use super::{Scan, Way};
 use crate::key::parts::DELETION;

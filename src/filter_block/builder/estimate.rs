@@ -2,7 +2,7 @@
 
 use super::FilterBlockBuilder;
 use crate::FilterPolicy;
-use crate::filter_block::format::TAIL_LEN;
+use crate::filter_block::TAIL_LEN;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Returns the length in bytes that the block would have if it were finished now: the exact

@@ -6,7 +6,6 @@
 #![allow(unsafe_code)]
 
 mod build;
-mod copy;
 mod hash;
 mod positions;
 mod probe;
@@ -15,6 +14,8 @@ mod registers;
 use std::arch::x86_64::*;
 
 use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
+
+pub(super) use build::Rows;
 
 /// Proof that the CPU has AVX2, BMI1 and BMI2. CPUs with AVX2 have the other two in practice.
 #[derive(Clone, Copy)]
@@ -80,7 +81,7 @@ impl Avx2 {
     #[inline]
     pub(in crate::kernel) fn copy_short(self, key: &[u8], room: &mut [u8; 64]) {
         // SAFETY: `self` proves that the CPU has AVX2.
-        unsafe { copy::copy_short(key, room) }
+        unsafe { hash::copy_short(key, room) }
     }
 
     /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, and its length is a

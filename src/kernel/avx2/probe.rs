@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 
 use super::positions::{Positions, multiplier, shift};
 use super::registers::{load, rotate_right_17, store_signs};
-use crate::kernel::encoding::MAX_PROBES;
+use crate::kernel::MAX_PROBES;
 
 /// Returns `true` if a filter's array has 8 to 64 bytes.
 #[inline]

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use super::positions::Positions;
 use super::registers::store_unaligned;
-use crate::kernel::rows::Rows;
+use crate::kernel::avx2::Rows;
 
 /// The number of rows, each with the positions of one bit of sixteen keys.
 const ROWS: usize = 8;

@@ -5,7 +5,6 @@
 #![allow(unsafe_code)]
 
 mod build;
-mod copy;
 mod hash;
 mod positions;
 mod probe;
@@ -68,7 +67,7 @@ impl Avx512 {
     #[inline]
     pub(in crate::kernel) fn copy_short(self, key: &[u8], room: &mut [u8; 64]) {
         // SAFETY: `self` proves that the CPU has AVX-512.
-        unsafe { copy::copy_short(key, room) }
+        unsafe { hash::copy_short(key, room) }
     }
 
     /// Sets the bits of the keys with these hashes, except the last eight unless `all_of_last` is set.

@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::registers::{madd52hi, madd52lo};
-use crate::kernel::encoding::MAX_PROBES;
+use crate::kernel::MAX_PROBES;
 
 /// The smallest array that a builder makes, in bytes. In smaller arrays, the portable code looks up
 /// individual hashes.

@@ -1,6 +1,6 @@
 //! Probing filters.
 
-use crate::kernel::encoding::MAX_PROBES;
+use crate::kernel::MAX_PROBES;
 use crate::kernel::modulus::Modulus;
 
 /// The greatest number of bytes of an array that are used. Positions are 32-bit hashes modulo the

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::array::{BATCH, BloomArray};
-use super::probe::{matches_hashes, matches_many};
+use super::array::{BATCH, BloomArray, matches_hashes, matches_many};
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel::{self, MAX_PROBES, matches, matches_key, prefetch};
 use crate::policy::{FilterPolicy, FilterShape, KeyHash, SharedPolicy, bit_array};

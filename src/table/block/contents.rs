@@ -8,9 +8,8 @@ use bytes::{Buf, Bytes};
 
 use crate::bytes::coding::{VarintError, fixed32_at, get_varint32};
 use crate::kernel::prefetch;
-use crate::table::block::layout::Layout;
-use crate::table::block::prefix::Start;
-use crate::table::block::probes::Probes;
+use crate::table::block::prefix::{Probes, Start};
+use crate::table::block::trailer::Layout;
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 

@@ -4,7 +4,7 @@ use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
 use super::Codec;
-use super::limits::too_long;
+use super::decompress::too_long;
 use crate::Result;
 
 /// An upper bound on the expansion of deflate data: at best, two bits stand for 258 bytes.

@@ -1,7 +1,7 @@
 //! LZ4 as Basho's LevelDB stores it: `[length of the contents: fixed32][LZ4 block]`.
 
 use super::Codec;
-use super::limits::too_long;
+use super::decompress::too_long;
 use crate::Result;
 use crate::bytes::coding::fixed32_at;
 

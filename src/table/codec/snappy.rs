@@ -1,7 +1,7 @@
 //! Snappy, in its raw format: `[length of the contents: varint32][literals and copies]`.
 
 use super::Codec;
-use super::limits::too_long;
+use super::decompress::too_long;
 use crate::{Error, Result, Structure};
 
 /// The number of bytes that the densest element of Snappy data stands for: a copy with a two-byte

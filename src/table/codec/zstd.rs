@@ -6,7 +6,7 @@ use ruzstd::decoding::errors::FrameDecoderError;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::Codec;
-use super::limits::{Limits, too_long};
+use super::decompress::{Limits, too_long};
 use crate::{Error, Result};
 
 /// A window of this size, in bytes, is allowed whatever the limit on the contents, since the

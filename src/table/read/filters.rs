@@ -9,8 +9,7 @@ use crate::Origin;
 use crate::bytes::escape::{escape, quote};
 use crate::table::block::Block;
 use crate::table::block::Position;
-use crate::table::dialect_marks::{is_whole_table_filter, origin_of_name};
-use crate::table::format::{BlockHandle, FILTER_PREFIX};
+use crate::table::format::{BlockHandle, FILTER_PREFIX, is_whole_table_filter, origin_of_name};
 use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure};
 
 /// LevelDB's name for its filters. Basho uses it for another encoding: read as LevelDB's, Basho's

@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::Table;
-use super::filter_meter::Counter;
+use super::meter::Counter;
 #[cfg(doc)]
 use crate::Origin;
 use crate::bytes::coding::put_fixed64;

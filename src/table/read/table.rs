@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::ReadOptions;
 use super::block_reader::{BlockReader, InPlace};
-use super::filter_meter::Counter;
+use super::meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::order::KeyOrder;
 use super::parts::{Identity, Part, TableFilter, TableIndex};

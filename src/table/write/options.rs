@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
-use super::filters::FilterBuilder;
+use super::summary::FilterBuilder;
 use crate::bytes::escape::quote;
 use crate::filter_block::{DEFAULT_BASE_LG, check_base_lg};
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};

@@ -4,14 +4,13 @@ use std::fmt;
 use std::io::Write;
 
 use super::block_writer::BlockWriter;
-use super::filters::{FilterBuilder, write_filters};
+use super::summary::{FilterBuilder, write_filters};
 use super::{FinishError, RewriteSummary, WriteOptions};
 use crate::key::parts::TAG_LEN;
 use crate::table::Table;
 use crate::table::block::{Block, Position};
 use crate::table::codec::{Codec, Compression};
-use crate::table::dialect_marks::origin_of_name;
-use crate::table::format::{FILTER_PREFIX, Footer};
+use crate::table::format::{FILTER_PREFIX, Footer, origin_of_name};
 use crate::table::read::{MAX_NAME, StoredBlocks};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure, quote};

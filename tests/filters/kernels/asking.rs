@@ -1,11 +1,14 @@
-//! Answers of one filter, and of filters in batches.
+//! Answers of one filter, of filters in batches, and of whole filter blocks. Of filters that no builder makes, the answers
+//! are LevelDB's, too.
 
-use filterblock::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy};
+use filterblock::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalFilterPolicy,
+};
 
 use super::building::long_lengths;
-use super::levels::at_each_level;
 use super::reference::{
-    hashes_at_the_ends, key_of_hash, positions_of, random, random_keys, reference_filter, reference_match,
+    at_each_level, hashes_at_the_ends, key_of_hash, positions_of, random, random_keys, reference_filter,
+    reference_match,
 };
 use crate::interpreted::fewer;
 
@@ -259,4 +262,88 @@ fn slices_of_unequal_length() {
             }
         });
     }
+}
+
+/// Each answer has to be in the place of its query, whether or not a filter was asked for it.
+#[test]
+fn many_queries_of_a_block() {
+    let policy = BloomFilterPolicy::new(10);
+    let keys = random_keys(2000 / fewer(2), 11, |random| 8 + random as usize % 3);
+    let mut builder = FilterBlockBuilder::new(policy);
+    for (index, keys) in keys.chunks(20).enumerate() {
+        // Every third range stays empty.
+        builder.start_block((index + index / 2) as u64 * 2048).unwrap();
+        keys.iter().for_each(|key| builder.add_key(key));
+    }
+    let mut contents = builder.finish().unwrap().to_vec();
+    // Some offsets are malformed.
+    let len = contents.len();
+    contents[len - 205..len - 165].fill(0xff);
+    let reader = FilterBlockReader::new(policy, contents);
+    let mut state = 5;
+    let queries: Vec<(u64, &[u8])> = (0..5000 / fewer(25))
+        .map(|_| {
+            let random = random(&mut state);
+            let offset = if random.is_multiple_of(50) { u64::MAX - random } else { random % (170 * 2048) };
+            (offset, &keys[random as usize % keys.len()][..])
+        })
+        .collect();
+    let alone =
+        || -> Vec<bool> { queries.iter().map(|&(offset, key)| reader.key_may_match(offset, key)).collect() };
+    let one_by_one = alone();
+    assert!(one_by_one.contains(&true) && one_by_one.contains(&false));
+    at_each_level(|| {
+        assert_eq!(alone(), one_by_one);
+        let mut answers = vec![true; 3];
+        // Batches that begin at any query. Their answers replace those of earlier batches.
+        for (from, count) in (0..queries.len().min(300))
+            .step_by(fewer(70))
+            .map(|count| (count % 7, count))
+            .chain([(0, queries.len())])
+        {
+            reader.keys_may_match(&queries[from..from.max(count)], &mut answers);
+            assert_eq!(answers, one_by_one[from..from.max(count)]);
+        }
+    });
+}
+
+/// Filters of many sizes with a k that they cannot have, or with no bits at all.
+fn damaged() -> Vec<Vec<u8>> {
+    let mut filters = vec![Vec::new()];
+    // A k without bits.
+    filters.extend((0..=255).step_by(fewer(50)).map(|k| vec![k]));
+    for len in (1..=300).chain([511, 512, 513, 4095, 4096, 4097]).step_by(fewer(40)) {
+        for k in [0, 31, 32, 63, 64, 127, 128, 255] {
+            for bits in [0, 0xff] {
+                let mut filter = vec![bits; len];
+                filter.push(k);
+                filters.push(filter);
+            }
+        }
+    }
+    filters
+}
+
+#[test]
+fn damaged_filters_answer_as_leveldbs_do() {
+    let policy = BloomFilterPolicy::new(10);
+    let keys = random_keys(41, 5, |_| 16);
+    let filters = damaged();
+    let expected: Vec<bool> = filters.iter().map(|filter| reference_match(&keys[0], filter)).collect();
+    at_each_level(|| {
+        for (filter, &expected) in filters.iter().zip(&expected) {
+            let what = || format!("{} bytes, k {:?}", filter.len(), filter.last());
+            assert_eq!(policy.key_may_match(&keys[0], filter), expected, "{}", what());
+            let hash = policy.hash_key(&keys[0]).unwrap();
+            assert_eq!(policy.hash_may_match(hash, filter), expected, "{} by hash", what());
+            let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &filter[..])).collect();
+            let mut answers = vec![!expected; probes.len()];
+            policy.keys_may_match(&probes, &mut answers);
+            assert!(answers.iter().all(|answer| *answer == expected), "{} in a batch", what());
+        }
+        let probes: Vec<(&[u8], &[u8])> = filters.iter().map(|filter| (&keys[0][..], &filter[..])).collect();
+        let mut answers = vec![false; probes.len()];
+        policy.keys_may_match(&probes, &mut answers);
+        assert_eq!(answers, expected, "each beside others");
+    });
 }

@@ -5,8 +5,9 @@ use filterblock::{
     LegacyBloomPolicy, LegacyHash,
 };
 
-use super::levels::at_each_level;
-use super::reference::{hashes_at_the_ends, key_of_hash, positions_of, random_keys, reference_filter};
+use super::reference::{
+    at_each_level, hashes_at_the_ends, key_of_hash, positions_of, random_keys, reference_filter,
+};
 use crate::interpreted::fewer;
 
 /// Makes a filter of these keys in every way there is, at each level.

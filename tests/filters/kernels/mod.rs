@@ -2,10 +2,7 @@
 //! keys, every k, and many sizes.
 
 mod asking;
-mod blocks;
 mod building;
-mod damage;
-mod levels;
 // Needs calls of Unix that Miri does not have.
 #[cfg(all(unix, not(miri)))]
 mod pages;

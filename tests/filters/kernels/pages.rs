@@ -9,8 +9,9 @@ use filterblock::{
 };
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-use super::levels::at_each_level;
-use super::reference::{hashes_at_the_ends, key_of_hash, random_keys, reference_filter, reference_match};
+use super::reference::{
+    at_each_level, hashes_at_the_ends, key_of_hash, random_keys, reference_filter, reference_match,
+};
 use crate::interpreted::fewer;
 use crate::this_program::this_program;
 

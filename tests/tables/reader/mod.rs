@@ -7,7 +7,6 @@ mod in_place;
 mod many;
 mod reads;
 mod surface;
-mod versions;
 
 use crate::tables::Sample;
 

@@ -13,14 +13,12 @@ mod leftovers;
 #[cfg(unix)]
 mod links;
 mod numbers;
-mod opened_since;
 mod outcome;
 mod refusals;
 #[cfg(unix)]
 mod signals;
 mod to_folder;
 mod undo;
-mod undo_leftovers;
 mod work;
 
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@ use std::io;
 use bytes::Bytes;
 use filterblock::table::{BlockHandle, ReadAt};
 
+use super::patched;
 use super::patched::Patch;
-use super::stored;
 
 const FOOTER_LEN: usize = 48;
 /// The length of the footer's part before the magic number.
@@ -67,7 +67,7 @@ pub(crate) fn find<R: ReadAt>(
     // The footer is considered right, so a block that it points to must be damaged.
     let Some(footer) = as_it_is else { return Ok(None) };
     let mut index_patches = Vec::new();
-    let index = stored::accept(source, footer.index, &mut index_patches, is_index)?;
+    let index = patched::accept(source, footer.index, &mut index_patches, is_index)?;
     if index.is_none() {
         return Ok(None);
     }
@@ -105,9 +105,9 @@ impl<R: ReadAt> Trials<'_, R> {
             return *is_sound;
         }
         let Some(left) = self.left.checked_sub(handle.size) else { return false };
-        let stored = stored::read(self.source, handle, &[]);
+        let stored = patched::read(self.source, handle, &[]);
         // Even a block without entries has a number of restarts and a trailer.
-        let is_sound = matches!(&stored, Ok(Some(stored)) if stored.len() > 8 && stored::is_sound(stored));
+        let is_sound = matches!(&stored, Ok(Some(stored)) if stored.len() > 8 && patched::is_sound(stored));
         if matches!(stored, Ok(Some(_))) {
             self.left = left;
         }

@@ -6,11 +6,9 @@ use std::io;
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
-use super::budget::Budget;
-use super::corrected;
 use super::key_orders::{Between, KeyOrders};
 use super::patched::{Patch, Patched};
-use super::{footer, stored};
+use super::{Budget, corrected, footer, patched};
 
 /// The maximum number of walks that start at the beginning of the index.
 const MAX_STARTS: u32 = 16;
@@ -81,7 +79,7 @@ impl<R: ReadAt> Correcting<R> {
         // If the footer leads to sound blocks, the search for it does not look into the index.
         if fitting.is_none()
             && let Some(footer) = found
-            && let Some(stored) = stored::read(&source, footer.index, &[])?
+            && let Some(stored) = patched::read(&source, footer.index, &[])?
         {
             fitting = index_orders(&stored, orders, &options, &budget).map(|orders| (orders, stored));
         }
@@ -113,7 +111,7 @@ impl<R: ReadAt> ReadAt for Correcting<R> {
         let mut state = self.state.borrow_mut();
         let State { patches, search } = &mut *state;
         let bytes = Patched::new(&self.source, patches).read_at(offset, len)?;
-        let Some(search) = search.as_mut().filter(|_| len > stored::TRAILER && !stored::is_sound(&bytes))
+        let Some(search) = search.as_mut().filter(|_| len > patched::TRAILER && !patched::is_sound(&bytes))
         else {
             return Ok(bytes);
         };
@@ -134,7 +132,7 @@ fn index_orders(
     budget: &Budget,
 ) -> Option<KeyOrders> {
     let mut end = 0;
-    let fitting = orders.ascending(stored::entries(stored, options)?, Between::default(), |entry| {
+    let fitting = orders.ascending(patched::entries(stored, options)?, Between::default(), |entry| {
         budget.take(entry.key())?;
         let handle = entry.handle().ok().filter(|handle| handle.offset >= end)?;
         end = handle.end()?;
@@ -150,7 +148,7 @@ impl Search {
         if self.budget.is_spent() {
             return None;
         }
-        let size = bytes.len().checked_sub(stored::TRAILER)? as u64;
+        let size = bytes.len().checked_sub(patched::TRAILER)? as u64;
         self.go_to(offset)?;
         if self.walk.handle != Some(BlockHandle { offset, size }) {
             return None;
@@ -158,7 +156,7 @@ impl Search {
         let Self { orders, walk, options, budget, .. } = self;
         let between = Between { after: walk.before.as_deref(), up_to: Some(walk.entries.key()) };
         let (right, at, mask) = corrected(bytes, |right| {
-            let entries = stored::entries(&right, options)?;
+            let entries = patched::entries(&right, options)?;
             let fitting = orders.ascending(entries, between, |entry| budget.take(entry.key()));
             fitting.map(|_| right)
         })?;
@@ -183,7 +181,7 @@ impl Search {
 impl IndexWalk {
     /// Starts a walk before the first block. `None`: the index does not decode.
     fn start(index: &Bytes, options: &ReadOptions) -> Option<Self> {
-        Some(Self { entries: stored::entries(index, options)?, before: None, handle: None })
+        Some(Self { entries: patched::entries(index, options)?, before: None, handle: None })
     }
 
     fn next(&mut self) -> Option<()> {

@@ -7,7 +7,7 @@ use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Result, SharedPolicy};
 
-use super::bare_block::read;
+use super::read;
 use super::table::{bare_block, look};
 use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
 use crate::audit::state;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterPolicy as _, Result, database::LiveTable};
 
+use super::SoughtKeys;
 use super::index::{BlockOfKey, look_up};
-use super::keys::SoughtKeys;
 use crate::audit::stats::{Blocks, FilterStats, Sample};
 use crate::report::{ErrorKind, KeyBlocks, Reason};
 use crate::{audit::reading::filter_trouble, walk::TableRecord};

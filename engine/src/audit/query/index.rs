@@ -3,7 +3,7 @@
 use filterblock::Result;
 use filterblock::table::{Origin, Table};
 
-use super::keys::SoughtKeys;
+use super::SoughtKeys;
 use crate::audit::key_encoding::{self, KeyEncoding};
 use crate::audit::stats::sample::KeyFormat;
 

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use filterblock::{Error, database::LogWrites};
 
-use super::keys::SoughtKeys;
+use super::SoughtKeys;
 use crate::report::{ErrorKind, LogAnswer, Reason};
 
 /// The answers of a log for the keys sought.

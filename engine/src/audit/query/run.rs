@@ -7,8 +7,8 @@ use std::sync::Arc;
 use filterblock::table::ReadAt;
 use filterblock::{Error, escape_path};
 
+use super::SoughtKeys;
 use super::candidates::{self, BlockCandidates};
-use super::keys::SoughtKeys;
 use super::logs::{self, LogAnswers};
 use crate::engine::{Engine, Sink};
 use crate::report::{

@@ -10,10 +10,9 @@ use filterblock::{Error, InternalKey, escape_path, quote};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
-use crate::audit::index_order::misordered;
-use crate::audit::order::Order;
+use crate::audit::current_manifest::contradicted;
+use crate::audit::order::{Order, misordered};
 use crate::audit::reading::is_not_whole;
-use crate::audit::table_size::contradicted;
 use crate::report::{ErrorKind, Fault, FileState, Note, Row, Version};
 use crate::walk::Folder;
 use crate::words::scan_command;

@@ -6,14 +6,12 @@ mod database;
 mod hints;
 mod openers;
 pub(super) mod range;
-mod request;
 pub(super) mod rows;
 mod run;
 mod steps;
 mod table;
 
 pub(crate) use openers::Stored;
-pub use range::KeyRange;
-pub use request::{ScanOutcome, ScanRequest};
+pub use range::{KeyRange, ScanOutcome, ScanRequest};
 pub use steps::ScanSteps;
 pub use table::{form_doubt, has_internal_keys};

@@ -6,7 +6,7 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use super::request::{ScanOutcome, ScanRequest};
+use super::range::{ScanOutcome, ScanRequest};
 use crate::engine::{Engine, Sink};
 use crate::report::ScanLine;
 use crate::walk::Inputs;

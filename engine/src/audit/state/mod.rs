@@ -1,8 +1,65 @@
 //! The facts about a database as a whole: what its MANIFEST does not list, what it lists and is missing, and its size.
+//! LevelDB appends to a MANIFEST for as long as it runs, so it may be much longer than it has to be.
 
 mod faults;
-mod huge_manifest;
 mod own_entries;
 
+use std::path::Path;
+
+use filterblock::database::{FileKind, LogWriter, Manifest};
+
+use crate::audit::current_manifest::current;
+use crate::walk::Folder;
+use crate::words::{repair_command, size};
+
 pub(crate) use faults::{faults, faults_for, faults_of};
-pub(crate) use huge_manifest::{huge, huge_manifest};
+
+/// The least size of a MANIFEST that is called huge, in bytes: programs notice the time that it takes to read.
+const HUGE: u64 = 64 << 20;
+/// A MANIFEST is huge only if it has this many times the size of a new one.
+const HUGE_FACTOR: u64 = 100;
+/// The least size that is told of a new MANIFEST, in bytes.
+const LEAST_TOLD: u64 = 1 << 10;
+
+/// A MANIFEST that makes opening the database slow.
+pub(crate) struct HugeManifest {
+    pub(crate) name: String,
+    /// Its size, in bytes.
+    pub(crate) len: u64,
+    /// The size of a new one, in bytes.
+    pub(crate) needed: u64,
+}
+
+impl HugeManifest {
+    /// The fact, its meaning, and the command that makes a short one for the database in the folder `database`.
+    pub(crate) fn text(&self, database: &Path) -> String {
+        format!(
+            "{} has {}, and {} would do: LevelDB reads all of it whenever it opens the database; `{}` makes a short one",
+            self.name,
+            size(self.len),
+            size(self.needed.max(LEAST_TOLD)),
+            repair_command(database)
+        )
+    }
+}
+
+/// The MANIFEST of the database in a folder, if it is huge.
+pub(crate) fn huge_manifest(folder: &Folder) -> Option<HugeManifest> {
+    let manifests = || folder.database().files().of_kind(FileKind::Manifest).filter(|file| file.len >= HUGE);
+    manifests().next()?;
+    let path = current(folder, folder.storage())?;
+    let file = manifests().find(|file| file.path == path)?;
+    huge(&path, file.len, folder.database().manifest().ok()?)
+}
+
+/// The MANIFEST at `path`, of `len` bytes and with these contents, if it is huge.
+pub(crate) fn huge(path: &Path, len: u64, manifest: &Manifest) -> Option<HugeManifest> {
+    if len < HUGE {
+        return None;
+    }
+    let (mut record, mut log) = (Vec::new(), LogWriter::new(Vec::new()));
+    manifest.snapshot().encode(&mut record).and_then(|()| log.add_record(&record)).ok()?;
+    let needed = log.into_writer().len() as u64;
+    let name = path.file_name()?.to_str()?.to_owned();
+    (needed.saturating_mul(HUGE_FACTOR) <= len).then_some(HugeManifest { name, len, needed })
+}

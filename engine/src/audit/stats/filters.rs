@@ -6,7 +6,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
 use super::blocks::Blocks;
 use super::filter::{Filter, FilterState};
-use super::offsets::Offsets;
+use super::ranges::Offsets;
 use crate::report::{EntryCount, FilterCost};
 
 /// With a greater base_lg, all filters are malformed.

@@ -7,12 +7,12 @@ use filterblock::database::Manifest;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::routes::Routes;
+use crate::audit::current_manifest::size_conflict;
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::order::Order;
+use crate::audit::policies::Policy;
 use crate::report::{ErrorKind, TuneFailure};
 use crate::walk::{Storage, open_listed};
-use crate::{
-    audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
-    audit::table_size::size_conflict,
-};
 
 /// A table to tune.
 pub(super) struct TableInfo {

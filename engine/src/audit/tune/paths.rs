@@ -8,15 +8,17 @@ use filterblock::table::{ReadAt, Table};
 use super::input::{Input, Request, TableInfo};
 use super::routes::Routes;
 use super::tuner::tune;
+use crate::audit::current_manifest::{is_goleveldb, missing_manifest};
+use crate::audit::file_type::explain;
+use crate::audit::inspect::missing_text;
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::order::Order;
+use crate::audit::state;
+use crate::audit::stats::encoding_of;
 use crate::engine::{Engine, Sink};
 use crate::report::{Action, ErrorKind, StateFault, TuneFailure, Tuned, Tuning};
 use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
 use crate::words::{DECIDE, RESTORE, UNDECODABLE, repair_command};
-use crate::{
-    audit::current_manifest::missing_manifest, audit::file_type::explain, audit::goleveldb::is_goleveldb,
-    audit::inspect::missing_text, audit::key_encoding::KeyEncoding, audit::order::Order, audit::state,
-    audit::stats::encoding_of,
-};
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;

@@ -11,10 +11,10 @@ use super::stretches::TableStretches;
 use super::walk::{Walk, Walked};
 use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
 use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
+use crate::audit::current_manifest::size_conflict;
 use crate::audit::rates::FilterWeights;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
-use crate::audit::table_size::size_conflict;
 use crate::report::{Code, Finding, Note, Verdict};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,

@@ -1,6 +1,5 @@
 //! The verification of tables: every block, every entry, and the filters asked for every key.
 
-mod batch;
 mod budget;
 mod check;
 mod denials;

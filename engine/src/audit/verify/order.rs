@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use filterblock::table::{SharedComparator, known_comparator};
 use filterblock::{KeyFormat, quote};
 
-use super::batch::StoredKey;
+use super::denials::StoredKey;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::report::{Code, Finding, Findings, Note};
 

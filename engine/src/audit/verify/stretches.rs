@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::batch::StoredKey;
+use super::denials::StoredKey;
 use crate::audit::order::Order;
 
 /// The maximum number of stretches of a table.

@@ -15,7 +15,7 @@ use filterblock::table::ReadOptions;
 
 use super::doubt::{Place, Range, doubtful, joined};
 use super::stretches::Stretch;
-use crate::audit::goleveldb::is_goleveldb;
+use crate::audit::current_manifest::is_goleveldb;
 use crate::audit::order::Order;
 use crate::audit::scan::Stored;
 use crate::engine::Engine;

@@ -3,17 +3,18 @@
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, SharedPolicy, Structure, quote};
 
-use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
+use super::denials::{BATCH_KEYS, Batch, StoredKey};
 use super::stretches::TableStretches;
 use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler, order::OrderCheck};
-use crate::{
-    audit::correct::{corrected, key_orders::Between, key_orders::KeyOrders, stored},
-    audit::read_options,
-    audit::stats::{KeyCounter, Offsets},
-    audit::{key_encoding::KeyEncoding, lost_keys::LostKeys, rates::MeasuredRate},
-    report::{Code, Finding, Findings, Note, Verdict},
-};
+use crate::audit::correct::key_orders::{Between, KeyOrders};
+use crate::audit::correct::{corrected, patched};
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::lost_keys::LostKeys;
+use crate::audit::rates::MeasuredRate;
+use crate::audit::read_options;
+use crate::audit::stats::{KeyCounter, Offsets};
+use crate::report::{Code, Finding, Findings, Note, Verdict};
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
 /// counters.
@@ -311,7 +312,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         let between = Between { after: bounds.after, up_to: bounds.up_to };
         let (orders, mut left) = (KeyOrders::known(), self.budget.left());
         let found = corrected(&bytes, |right| {
-            orders.ascending(stored::entries(&right, &read_options())?, between, |entry| {
+            orders.ascending(patched::entries(&right, &read_options())?, between, |entry| {
                 left = left.checked_sub(entry.key().len() as u64)?;
                 Some(())
             })

@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use crate::audit::overview::{Kind, Overview};
+use crate::page::request::Shown;
+use crate::page::verdict::logs_not_read;
 use crate::page::words::{message, name, sentence};
 use crate::report::{BudgetOrigin, Depth, Tuning};
 use crate::words::{about_count, count, counted, size};
-use crate::{page::shown::Shown, page::verdict::logs_not_read};
 
 /// The greatest number of files or policies that are listed for one fact.
 const MOST: usize = 20;

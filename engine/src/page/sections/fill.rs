@@ -4,9 +4,10 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, folded, grid};
 use crate::page::pictures::{FillStrip, fill as picture};
+use crate::page::request::Shown;
 use crate::page::words::{name, place};
+use crate::report::Table;
 use crate::words::{count, or_dash, percent, ratio, size, versions_text};
-use crate::{page::shown::Shown, report::Table};
 
 pub(crate) fn fill(page: &Shown<'_>) -> Markup {
     if page.strips.is_empty() {

@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
+use crate::audit::overview::OverviewFindings;
+use crate::page::request::Shown;
 use crate::page::words::{message, name};
 use crate::report::{Code, Finding};
 use crate::words::{count, counted, counted_as};
-use crate::{audit::overview::OverviewFindings, page::shown::Shown};
 
 pub(crate) fn findings(page: &Shown<'_>) -> Markup {
     let found = &page.overview.found;

@@ -4,11 +4,12 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::page::pictures::{LevelSize, levels as picture};
+use crate::page::request::Shown;
+use crate::page::words::place;
 use crate::report::{Estimate, Level, LevelTotals, TableLevel, TableState};
 use crate::words::{
     about_size, bits_per_entry, count, distinct_keys, entries, measured, number, or_dash, size,
 };
-use crate::{page::shown::Shown, page::words::place};
 
 /// The meaning of `~` and of bounds.
 const ESTIMATED: &str = "~ estimated from some data blocks of each table. Distinct keys of several tables lie between two \

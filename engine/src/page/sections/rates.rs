@@ -4,11 +4,12 @@ use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded, grid};
+use crate::audit::rates::MeasuredRate;
 use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
+use crate::page::request::Shown;
 use crate::page::words::{name, place, text};
 use crate::report::{FilterBlock, Table};
 use crate::words::{bits_per_entry, counted, measured, or_dash, percent, rate_interval, size};
-use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
 /// The greatest number of tables that are listed with their rates.
 const WORST: usize = 10;

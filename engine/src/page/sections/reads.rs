@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
-use crate::page::shown::Shown;
+use crate::page::request::Shown;
 use crate::page::words::{place, sentence};
 use crate::report::{Estimate, LevelOutcome, NearKind, Reads, TableLevel};
 use crate::words::{ask_for_lookups, estimate, interval, or_dash};

@@ -4,11 +4,12 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
 use super::rates::interval_of;
+use crate::audit::rates::MeasuredRate;
 use crate::page::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve as picture};
+use crate::page::request::Shown;
 use crate::page::words::{message, sentence};
 use crate::report::{Choice, Outcome, Rates, Tried, Tuning};
 use crate::words::{about_size, bits_text, estimate, loss_by_level, measured, or_dash, percent, ranges_text};
-use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
 pub(crate) fn settings(page: &Shown<'_>) -> Markup {
     let tuning = match page.tuning {

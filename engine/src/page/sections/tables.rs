@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::page::shown::Shown;
+use crate::page::request::Shown;
 use crate::page::words::{message, name, place, state};
 use crate::report::{Table, TableState};
 use crate::words::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};

@@ -9,9 +9,10 @@ use super::rates::interval_of;
 use crate::audit::order::Order;
 use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
+use crate::page::request::Shown;
 use crate::page::words::{name, place, text};
 use crate::report::{FilterBlock, Table, TableLevel, TableState};
-use crate::{page::shown::Shown, words::counted};
+use crate::words::counted;
 
 pub(crate) fn tree(page: &Shown<'_>) -> Markup {
     let overview = page.overview;

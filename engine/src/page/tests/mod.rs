@@ -11,7 +11,7 @@ use markup::Node;
 use models::{database, fault, table, tuning, unfiltered};
 
 use super::document::document;
-use super::shown::Shown;
+use super::request::Shown;
 use super::verdict::{USUAL_POLICY, Verdict};
 use crate::audit::CutKey;
 use crate::audit::overview::{Kind, Overview, OverviewFindings};

@@ -10,11 +10,11 @@ use filterblock::escape_path;
 use serde::Serialize;
 
 use super::super::failure::{Failure, Refusal, Result};
-use super::session::{Purpose, Session};
+use super::new_file::NewFile;
+use super::session::{Operation, Purpose, Session};
 use super::status::{FileType, Status, is_mine, is_root};
 use super::system::{self, Handle};
 use super::volume::{self, FreeSpace};
-use super::{new_file::NewFile, operation::Operation};
 use crate::report::ErrorKind;
 
 /// An open folder. On Unix, it stays the same folder, whatever becomes of its path.

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, io, sync::Arc};
 
-pub(crate) use super::operation::Operation;
+pub(crate) use super::session::Operation;
 
 /// Watches the operations of the folders that are opened while the hook is [set](with).
 pub(crate) trait Hook: Send + Sync {

@@ -6,15 +6,13 @@
 //! once, by [`Folder::open`], and after that is used only for messages. On other systems, folders are known by their
 //! paths.
 //!
-//! Nearly all calls are [`Operation`](operation::Operation)s. Tests record them, make them fail, and replace folders
+//! Nearly all calls are [`Operation`](session::Operation)s. Tests record them, make them fail, and replace folders
 //! between them.
 
 mod folder;
 #[cfg(all(test, unix))]
 pub(crate) mod hook;
 mod new_file;
-mod operation;
-mod rights;
 mod session;
 mod status;
 #[cfg_attr(unix, path = "system_unix.rs")]

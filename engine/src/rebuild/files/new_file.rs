@@ -3,7 +3,8 @@
 use std::io::{self, Read as _, Write};
 use std::{fs::File, sync::Arc};
 
-use super::{operation::Operation, rights, session::Session};
+use super::session::{Operation, Session};
+use super::status;
 
 /// A file that is being written. On Unix, only its owner may read it until it is given other permissions.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl NewFile {
     /// On Unix, gives the file the owner, group, mode and attributes of `like`; elsewhere, its permissions.
     pub(crate) fn copy_rights(&self, like: &File) -> io::Result<()> {
         let operation = Operation::Attributes { file: &self.file };
-        self.session.perform(operation, || rights::copy(&self.file, like, &self.session))
+        self.session.perform(operation, || status::copy(&self.file, like, &self.session))
     }
 
     /// Does the same as [`copy_rights`](Self::copy_rights), and also gives the file the times of `like`.

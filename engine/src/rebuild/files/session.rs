@@ -1,10 +1,11 @@
 //! The state that is shared by the folders opened by one call to `Folder::open`, and by the files and folders in them.
 //! The system calls that an [`Operation`] describes are made by [`Session::perform`].
 
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use super::operation::Operation;
 
 #[cfg(all(test, unix))]
 use std::sync::Arc;
@@ -81,4 +82,50 @@ impl<T> std::fmt::Debug for NoDebug<T> {
     fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         Ok(())
     }
+}
+
+/// A system call on files or folders that is about to be made or was made. Folders are given by the paths that led to
+/// them.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(all(test, unix, in_repository)), expect(dead_code, reason = "tests read it"))]
+pub(crate) enum Operation<'a> {
+    /// Looks at a name, opens it for reading, or lists a folder.
+    Look,
+    Create {
+        folder: &'a Path,
+        name: &'a OsStr,
+    },
+    Write {
+        file: &'a File,
+    },
+    /// Sets owner, group, mode, attributes or times.
+    Attributes {
+        file: &'a File,
+    },
+    Sync {
+        file: &'a File,
+    },
+    Rename {
+        from: (&'a Path, &'a OsStr),
+        to: (&'a Path, &'a OsStr),
+    },
+    Link {
+        from: (&'a Path, &'a OsStr),
+        to: (&'a Path, &'a OsStr),
+    },
+    Remove {
+        folder: &'a Path,
+        name: &'a OsStr,
+    },
+    MakeFolder {
+        folder: &'a Path,
+        name: &'a OsStr,
+    },
+    RemoveFolder {
+        folder: &'a Path,
+        name: &'a OsStr,
+    },
+    SyncFolder {
+        folder: &'a Path,
+    },
 }

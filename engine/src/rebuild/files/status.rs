@@ -1,6 +1,12 @@
-//! The status of a file.
+//! The status of a file, and its permissions: owner, group, mode, access control lists and other extended attributes.
 
+use std::fs::File;
+use std::io;
 use std::time::SystemTime;
+
+#[cfg(unix)]
+use super::session::Purpose;
+use super::session::Session;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FileType {
@@ -70,4 +76,129 @@ pub(crate) fn is_root() -> bool {
     return rustix::process::geteuid().is_root();
     #[cfg(not(unix))]
     false
+}
+
+/// Gives `to` the owner, the group, the mode and, on Linux and Android, the attributes of `like`, as far as this
+/// program may.
+///
+/// If this program may not set the group, the mode of `to` gives its group no permissions, and the session records
+/// this. Only root gives a copy to another owner.
+///
+/// # Errors
+///
+/// Those of the system. It is also an error if the owner has to be set and cannot be. Attributes that cannot be copied
+/// are a [`Refusal`](super::super::failure::Refusal) that names them.
+#[cfg(unix)]
+pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+    let (now, like_status) = (to.metadata()?, like.metadata()?);
+    let is_copy = session.purpose == Purpose::Copy;
+    let mut mode = like_status.mode() & 0o7777;
+    if now.uid() != like_status.uid() {
+        if is_root() || !is_copy {
+            fchown(to, Some(like_status.uid()), None)?;
+        } else {
+            // This clears the bits with which a program would run as another user or group.
+            mode &= 0o777;
+        }
+    }
+    if now.gid() != like_status.gid() {
+        match fchown(to, None, Some(like_status.gid())) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                Session::set(&session.group_was_lost);
+                mode &= !0o2070;
+            }
+            given => given?,
+        }
+    }
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    attributes::copy(to, like, is_copy)?;
+    // This comes last: with an access control list, the group's bits limit the permissions of everybody named
+    // in it.
+    if to.metadata()?.mode() & 0o7777 != mode {
+        to.set_permissions(std::fs::Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(super) fn copy(to: &File, like: &File, _: &Session) -> io::Result<()> {
+    to.set_permissions(like.metadata()?.permissions())
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod attributes {
+    use std::collections::BTreeMap;
+    use std::ffi::{CStr, CString};
+    use std::fs::File;
+    use std::io;
+
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+    use rustix::io::Errno;
+
+    use crate::rebuild::failure::Refusal;
+
+    /// The maximum size in bytes of a list of attributes, and of a value (Linux's `XATTR_LIST_MAX` and
+    /// `XATTR_SIZE_MAX`).
+    const MOST: usize = 64 << 10;
+    /// Access control lists that a new file inherits from its folder.
+    const INHERITED: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
+    /// The label that a policy gives a file according to its location. A copy elsewhere keeps the label of its own
+    /// location.
+    const OF_PLACE: &CStr = c"security.selinux";
+
+    type Attributes = BTreeMap<CString, Vec<u8>>;
+
+    /// Copies the attributes of `like` to `to`, except for [`OF_PLACE`] if `is_copy`, and removes inherited access
+    /// control lists that `like` does not have.
+    pub(super) fn copy(to: &File, like: &File, is_copy: bool) -> io::Result<()> {
+        let (wanted, found) = (read(like)?, read(to)?);
+        let mut failed = Vec::new();
+        let mut note = |name: &CStr, error: Errno| {
+            let name = filterblock::quote(name.to_bytes()).to_string();
+            failed.push(format!("{name} ({})", io::Error::from(error)));
+        };
+        for (name, value) in &wanted {
+            let is_left = is_copy && **name == *OF_PLACE;
+            if found.get(name) != Some(value) && !is_left {
+                let set = fsetxattr(to, name, value, XattrFlags::empty());
+                set.unwrap_or_else(|error| note(name, error));
+            }
+        }
+        for name in INHERITED.iter().filter(|name| found.contains_key(**name) && !wanted.contains_key(**name))
+        {
+            fremovexattr(to, *name).unwrap_or_else(|error| note(name, error));
+        }
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let why =
+            format!("expected to copy all attributes of the old file, could not copy {}", failed.join(", "));
+        Err(io::Error::other(Refusal(why)))
+    }
+
+    fn read(file: &File) -> io::Result<Attributes> {
+        let mut names = vec![0; MOST];
+        let len = match flistxattr(file, &mut names) {
+            // The file system has no attributes.
+            Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Attributes::new()),
+            len => len?,
+        };
+        names.truncate(len);
+        let mut value = vec![0; MOST];
+        let mut attributes = Attributes::new();
+        for name in
+            names.split_inclusive(|byte| *byte == 0).filter_map(|name| CStr::from_bytes_with_nul(name).ok())
+        {
+            match fgetxattr(file, name, &mut value) {
+                // The attribute is gone by now.
+                Err(Errno::NODATA) => {}
+                len => {
+                    let len = len?;
+                    attributes.insert(name.to_owned(), value.get(..len).unwrap_or_default().to_vec());
+                }
+            }
+        }
+        Ok(attributes)
+    }
 }

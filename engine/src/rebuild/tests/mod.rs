@@ -3,7 +3,6 @@
 //!
 //! Databases are judged by the library's own reader; `interop/tests/crashes.rs` has LevelDB and goleveldb judge them.
 
-mod bad_filter;
 #[cfg(in_repository)]
 mod crashes;
 pub(crate) mod databases;

@@ -18,7 +18,7 @@ use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 use super::lost::{Bound, LostRange};
 use super::order::Order;
 use super::patched::Patch;
-use crate::audit::correct::{budget::Budget, footer};
+use crate::audit::correct::{Budget, footer};
 use crate::audit::{decode_limit, decode_limit_text, read_options};
 use partial::Stored;
 

@@ -8,7 +8,7 @@ use filterblock::KeyFormat;
 use filterblock::table::{BlockHandle, Codec, ReadAt};
 
 use super::{Facts, Limits, Unsorted};
-pub(super) use crate::audit::correct::stored::{TRAILER, accept, entries, is_sound, read};
+pub(super) use crate::audit::correct::patched::{TRAILER, accept, entries, is_sound, read};
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::Order;
 use crate::repair::patched::Patch;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::report::frame::ErrorKind;
 use crate::report::{TuneFailure, Tuned, Tuning};
-use crate::{report::error_kind::ErrorKind, words::tune_examples};
+use crate::words::tune_examples;
 
 fn printed(result: Result<Tuning, TuneFailure>) -> String {
     let mut out = Vec::new();

@@ -1,17 +1,17 @@
 //! Damage to a database, by seed and by a fuzzer's bytes.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
-use arbitrary::{Arbitrary as _, Unstructured};
+use arbitrary::{Arbitrary, Unstructured};
 use filterblock::database::FileKind;
 
-use super::damage::{CurrentNames, DatabaseDamage};
-use super::folder::Files;
-use super::written::Written;
-use crate::damage::TRIES;
+use super::samples::samples;
+use super::{Files, Written};
+use crate::damage::{Corruption, TRIES};
 use crate::log::{self, append_fragment};
+use crate::manifest::with_table_size;
 use crate::mutate::Random;
-use crate::version_edit::with_table_size;
 use crate::{Checksums, Damager};
 
 /// Number of random bytes that one damaged database is made of.
@@ -184,4 +184,88 @@ fn half_written(files: &Files) -> Files {
         }
     }
     older
+}
+
+/// Damage to a folder. Numbers of files are taken modulo their count, in the order of their names. Files without
+/// contents of the database, such as LOCK, are counted only for [`Older`](Self::Older) and [`CurrentNames::File`].
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum DatabaseDamage<'a> {
+    /// The bytes of this file. No checksum is corrected.
+    Bytes(u8, Corruption<'a>),
+    /// This file, damaged by [`Damager`](crate::Damager) as these bytes say: in one structure, with the checksums put
+    /// right and a table's new size in the MANIFEST; or in its bytes, if checksums are left wrong.
+    Structure(u8, &'a [u8]),
+    /// This file is missing.
+    Missing(u8),
+    /// CURRENT names something else.
+    Current(CurrentNames<'a>),
+    /// Some files become as they are in the older state of the folder, or missing if they are missing there. Of the
+    /// files of both states, file number n is among them if bit n modulo 32 is set.
+    Older(u32),
+}
+
+/// The contents of CURRENT.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum CurrentNames<'a> {
+    /// The name of one of the files in the folder and in its older state, without a newline if `true`.
+    File(u8, bool),
+    /// The name of a MANIFEST of this number, whether there is one or not.
+    Manifest(u64),
+    /// These bytes.
+    Any(&'a [u8]),
+}
+
+/// One of the [`samples`], damaged.
+///
+/// ```
+/// use arbitrary::{Arbitrary as _, Unstructured};
+/// use filterblock_fuzz::database::DamagedDatabase;
+///
+/// let database = DamagedDatabase::arbitrary(&mut Unstructured::new(b"a fuzzer's bytes"))?;
+/// assert!(database.files.len() > 1);
+/// # Ok::<_, arbitrary::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct DamagedDatabase {
+    /// The folder.
+    pub files: Files,
+    /// The state of the checksums over damaged bytes.
+    pub checksums: Checksums,
+    written: &'static Written,
+}
+
+impl DamagedDatabase {
+    /// All values that a reader that verifies checksums may find. `None` if the checksums were put
+    /// right: a reader may then find anything.
+    pub fn written(&self) -> Option<&'static Written> {
+        (self.checksums == Checksums::LeftWrong).then_some(self.written)
+    }
+}
+
+/// A sample, to be damaged with checksums put right or left wrong.
+struct Prepared {
+    damagers: [(Checksums, DatabaseDamager); 2],
+    written: Written,
+}
+
+fn prepared() -> &'static [Prepared] {
+    static PREPARED: OnceLock<Vec<Prepared>> = OnceLock::new();
+    PREPARED.get_or_init(|| {
+        let prepare = |(files, older): (&Files, &Files)| {
+            let damager = DatabaseDamager::new(files.clone()).older(older.clone());
+            let written = damager.written();
+            let damagers = [Checksums::PutRight, Checksums::LeftWrong]
+                .map(|checksums| (checksums, damager.clone().checksums(checksums)));
+            Prepared { damagers, written }
+        };
+        samples().iter().map(|sample| prepare((&sample.files, &sample.older))).collect()
+    })
+}
+
+impl<'a> Arbitrary<'a> for DamagedDatabase {
+    fn arbitrary(input: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let Prepared { damagers, written } = input.choose(prepared())?;
+        let (checksums, damager) = input.choose(damagers)?;
+        Ok(Self { files: damager.damage_by(input)?, checksums: *checksums, written })
+    }
 }

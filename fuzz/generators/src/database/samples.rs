@@ -6,7 +6,7 @@ use filterblock::BloomFilterPolicy;
 use filterblock::database::{LiveTable, VersionEdit};
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
-use super::folder::Files;
+use super::Files;
 use crate::batch::{self, Write};
 use crate::log::frame;
 

@@ -4,7 +4,7 @@ use arbitrary::Arbitrary;
 use filterblock::table::BlockHandle;
 
 use super::parts::encoded_handle;
-use crate::edit::Edit;
+use crate::damage::Edit;
 
 /// A handle that points elsewhere.
 #[derive(Arbitrary, Clone, Copy, Debug)]

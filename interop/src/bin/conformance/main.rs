@@ -11,7 +11,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use filterblock_interop::conformance::generate::files;
+use filterblock_interop::conformance::files;
 use serde_json::{Value, json};
 
 type Answer = fn(&str, &Value) -> Option<Value>;

@@ -6,7 +6,6 @@ mod measure;
 mod model;
 mod predicted;
 mod report;
-mod verdict;
 mod write;
 
 use std::path::Path;
@@ -22,8 +21,7 @@ use self::measure::{Emulated, Reader};
 use self::model::{Kind, Model};
 use self::predicted::{Choice, Predicted, Tuning};
 pub use self::report::Report;
-use self::report::{Database, Row};
-use self::verdict::Compared;
+use self::report::{Compared, Database, Row};
 use super::rebuild::files::new_folder;
 use super::tool;
 use crate::goleveldb;

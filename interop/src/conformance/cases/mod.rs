@@ -2,7 +2,6 @@
 
 mod blocks;
 mod damaged;
-mod databases;
 mod dialects;
 mod filters;
 mod orders;
@@ -73,7 +72,7 @@ pub fn all() -> Vec<File> {
         ("keys", orders::all()),
         ("table", tables::all()),
         ("damaged-table", damaged::all()),
-        ("database", databases::all()),
+        ("database", damaged::databases()),
         ("dialect", dialects::all()),
         ("walk", walks::all()),
     ]

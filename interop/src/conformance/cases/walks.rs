@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::table::{Damage, ENTRIES, Form, SEQUENCE, assemble, varint};
 use super::super::{Question, Stored};
-use super::databases::{files, manifest};
+use super::damaged::{files, manifest};
 use super::tables::{contents, ordered};
 use super::{internal, question, some_bytes};
 use crate::hex;

@@ -2,13 +2,10 @@
 //! file, the passing of bytes.
 
 mod database;
-mod filter;
-mod order;
 mod policy;
 pub mod speed;
 mod store;
 mod table;
-mod walk;
 
 use std::ffi::c_void;
 use std::{ptr, slice};
@@ -16,11 +13,9 @@ use std::{ptr, slice};
 use anyhow::{Result, anyhow};
 
 pub(super) use database::{Database, repair};
-pub(super) use filter::{bloom_create, bloom_match, build_filter_blocks, hash, query_filter_blocks};
-pub(super) use order::{compare, internal_key_debug_string, separator, successor};
+pub(super) use policy::{bloom_create, bloom_match, build_filter_blocks, hash, query_filter_blocks};
 pub(super) use store::{Store, repair as repair_store};
-pub(super) use table::{Table, TableBuilder};
-pub(super) use walk::Walk;
+pub(super) use table::{Table, TableBuilder, Walk, compare, internal_key_debug_string, separator, successor};
 
 pub(super) type SinkFn<'a> = dyn FnMut(&[u8]) + 'a;
 pub(super) type SourceFn<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;

@@ -1,4 +1,4 @@
-//! Our filter policies in the form of LevelDB's: `fb_policy`.
+//! Our filter policies in the form of LevelDB's: `fb_policy`, and the functions of `shim/filter.cc`.
 
 use std::ffi::{CString, c_char, c_void};
 use std::slice;
@@ -6,8 +6,8 @@ use std::slice;
 use anyhow::Result;
 use filterblock::{FilterPolicy as _, KeyBuf, SharedPolicy};
 
-use super::{Bytes, Sink};
-use crate::leveldb::{DatabaseOptions, Filter};
+use super::{Bytes, Sink, SinkFn, collect, with_sink};
+use crate::leveldb::{DatabaseOptions, Filter, Script};
 
 #[repr(C)]
 pub(super) struct RawPolicy {
@@ -84,4 +84,39 @@ extern "C" fn key_may_match(context: *mut c_void, key: Bytes, filter: Bytes) -> 
     // SAFETY: LevelDB passes bytes that live through the call.
     let (key, filter) = unsafe { (key.as_slice(), filter.as_slice()) };
     policy.key_may_match(key, filter).into()
+}
+
+unsafe extern "C" {
+    fn fb_hash(data: Bytes, seed: u32) -> u32;
+    fn fb_bloom_create(bits_per_key: i32, keys: Bytes, filter: Sink);
+    fn fb_bloom_match(bits_per_key: i32, key: Bytes, filter: Bytes) -> u8;
+    fn fb_filter_blocks_build(script: Bytes, blocks: Sink);
+    fn fb_filter_blocks_query(script: Bytes, answers: Sink);
+}
+
+pub(in crate::leveldb) fn hash(data: &[u8], seed: u32) -> u32 {
+    // SAFETY: only reads the bytes.
+    unsafe { fb_hash(Bytes::new(data), seed) }
+}
+
+pub(in crate::leveldb) fn bloom_create(bits_per_key: i32, keys: &Script) -> Vec<u8> {
+    // SAFETY: the caller's script holds byte strings; the sink is used only during the call.
+    collect(|filter| unsafe { fb_bloom_create(bits_per_key, Bytes::new(keys.as_slice()), filter) })
+}
+
+pub(in crate::leveldb) fn bloom_match(bits_per_key: i32, key: &[u8], filter: &[u8]) -> bool {
+    // SAFETY: only reads the bytes, and stays within them whatever the filter holds.
+    unsafe { fb_bloom_match(bits_per_key, Bytes::new(key), Bytes::new(filter)) != 0 }
+}
+
+pub(in crate::leveldb) fn build_filter_blocks(script: &Script, block: &mut SinkFn<'_>) {
+    // SAFETY: `BlockScript` produces only complete sequences of operations; the sink is used only
+    // during the call.
+    with_sink(block, |blocks| unsafe { fb_filter_blocks_build(Bytes::new(script.as_slice()), blocks) });
+}
+
+pub(in crate::leveldb) fn query_filter_blocks(script: &Script) -> Vec<u8> {
+    // SAFETY: `QueryScript` produces only complete sequences of operations; the sink is used only
+    // during the call.
+    collect(|answers| unsafe { fb_filter_blocks_query(Bytes::new(script.as_slice()), answers) })
 }

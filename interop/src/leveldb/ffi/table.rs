@@ -1,12 +1,16 @@
-//! The functions of `shim/table.cc`.
+//! The functions of `shim/table.cc`, `shim/order.cc` and `shim/walk.cc`.
 
+use std::ffi::{CString, c_char};
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 use super::{
-    Bytes, EntryFn, EntrySink, Sink, SinkFn, Source, SourceFn, bits_per_key, check, entry_sink, sink, source,
+    Bytes, EntryFn, EntrySink, Sink, SinkFn, Source, SourceFn, bits_per_key, check, collect, entry_sink,
+    sink, source,
 };
 use crate::leveldb::Script;
 use crate::leveldb::TableOptions;
@@ -187,5 +191,98 @@ impl fmt::Debug for TableBuilder<'_> {
 impl fmt::Debug for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Table").field("filter_counts", &self.filter_counts()).finish_non_exhaustive()
+    }
+}
+
+unsafe extern "C" {
+    fn fb_order_compare(internal_keys: u8, a: Bytes, b: Bytes) -> i32;
+    fn fb_order_separator(internal_keys: u8, start: Bytes, limit: Bytes, key: Sink);
+    fn fb_order_successor(internal_keys: u8, of: Bytes, key: Sink);
+    fn fb_internal_key_debug_string(key: Bytes, text: Sink);
+}
+
+pub(in crate::leveldb) fn internal_key_debug_string(key: &[u8]) -> Vec<u8> {
+    // SAFETY: only reads the bytes, however many; the sink is used only during the call.
+    collect(|text| unsafe { fb_internal_key_debug_string(Bytes::new(key), text) })
+}
+
+pub(in crate::leveldb) fn compare(internal_keys: bool, a: &[u8], b: &[u8]) -> i32 {
+    // SAFETY: only reads the bytes; `KeyOrder` checks that internal keys have their last 8 bytes.
+    unsafe { fb_order_compare(internal_keys.into(), Bytes::new(a), Bytes::new(b)) }
+}
+
+pub(in crate::leveldb) fn separator(internal_keys: bool, start: &[u8], limit: &[u8]) -> Vec<u8> {
+    // SAFETY: as `compare`; the sink is used only during the call.
+    collect(|key| unsafe {
+        fb_order_separator(internal_keys.into(), Bytes::new(start), Bytes::new(limit), key)
+    })
+}
+
+pub(in crate::leveldb) fn successor(internal_keys: bool, of: &[u8]) -> Vec<u8> {
+    // SAFETY: as `compare`; the sink is used only during the call.
+    collect(|key| unsafe { fb_order_successor(internal_keys.into(), Bytes::new(of), key) })
+}
+
+#[repr(C)]
+struct RawWalk {
+    _opaque: [u8; 0],
+}
+
+unsafe extern "C" {
+    fn fb_walk_table(contents: Bytes, internal_keys: u8, verify: u8, error: Sink) -> *mut RawWalk;
+    fn fb_walk_database(path: *const c_char, error: Sink) -> *mut RawWalk;
+    fn fb_walk_run(walk: *mut RawWalk, steps: Bytes, renew: u8, answers: Sink);
+    fn fb_walk_offset_of(walk: *const RawWalk, key: Bytes) -> u64;
+    fn fb_walk_free(walk: *mut RawWalk);
+}
+
+pub(in crate::leveldb) struct Walk(NonNull<RawWalk>);
+
+impl Walk {
+    pub(in crate::leveldb) fn table(contents: &[u8], internal_keys: bool, verify: bool) -> Result<Self> {
+        Self::new(|error| {
+            // SAFETY: the contents are copied, the sink is used only during the call.
+            unsafe { fb_walk_table(Bytes::new(contents), internal_keys.into(), verify.into(), error) }
+        })
+    }
+
+    pub(in crate::leveldb) fn database(folder: &Path) -> Result<Self> {
+        let path = CString::new(folder.as_os_str().as_bytes())?;
+        // SAFETY: the path is copied, the sink is used only during the call.
+        Self::new(|error| unsafe { fb_walk_database(path.as_ptr(), error) })
+    }
+
+    fn new(open: impl FnOnce(Sink) -> *mut RawWalk) -> Result<Self> {
+        let mut raw = None;
+        check(|error| {
+            raw = NonNull::new(open(error));
+            raw.is_some().into()
+        })?;
+        raw.map(Self).ok_or_else(|| anyhow!("no walk and no error"))
+    }
+
+    pub(in crate::leveldb) fn run(&mut self, steps: &Script, renew: bool) -> Vec<u8> {
+        // SAFETY: the walk is ours; the script holds whole steps; the sink is used only during the call.
+        collect(|answers| unsafe {
+            fb_walk_run(self.0.as_ptr(), Bytes::new(steps.as_slice()), renew.into(), answers);
+        })
+    }
+
+    pub(in crate::leveldb) fn offset_of(&self, key: &[u8]) -> u64 {
+        // SAFETY: the walk is ours, and is one over a table.
+        unsafe { fb_walk_offset_of(self.0.as_ptr(), Bytes::new(key)) }
+    }
+}
+
+impl Drop for Walk {
+    fn drop(&mut self) {
+        // SAFETY: it came from `new` and is freed once.
+        unsafe { fb_walk_free(self.0.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Walk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Walk")
     }
 }

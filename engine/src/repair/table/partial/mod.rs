@@ -4,7 +4,6 @@
 //! is known what is wrong: whole sectors of zeros, or the end of the file. With any other damage, no entry is used.
 
 mod parser;
-mod snappy;
 
 use std::ops::Range;
 
@@ -63,7 +62,7 @@ pub(super) fn entries(
     let before = contents.get(..end).unwrap_or_default();
     let known = |bytes: &[u8]| bytes.iter().copied().map(Some).collect::<Vec<Byte>>();
     match stored {
-        Stored::Snappy => Parser::new(&known(&snappy::prefix(before)), between).head().0,
+        Stored::Snappy => Parser::new(&known(&parser::prefix(before)), between).head().0,
         Stored::Raw if !is_whole => Parser::new(&known(before), between).head().0,
         Stored::Raw => {
             let mut bytes = known(contents);

@@ -5,8 +5,7 @@ use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, KeyB
 use filterblock_interop::leveldb::speed::{self, Queries, Slices};
 use filterblock_interop::random::Random;
 
-use super::keys;
-use super::timing::{Turns, head, levels, set};
+use super::{Turns, head, keys, levels, set};
 
 /// The number of bytes of data blocks for each filter.
 const RANGE: u64 = 2048;

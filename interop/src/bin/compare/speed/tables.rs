@@ -11,8 +11,7 @@ use filterblock_interop::leveldb::speed::{self, Lookups, Slices};
 use filterblock_interop::leveldb::{Compression as TheirCompression, TableOptions};
 use filterblock_interop::random::Random;
 
-use super::keys;
-use super::timing::{Turns, head, levels, set};
+use super::{Turns, head, keys, levels, set};
 
 const CODECS: [(&str, Compression, TheirCompression); 2] = [
     ("uncompressed", Compression::None, TheirCompression::None),
