@@ -131,8 +131,8 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
         (None, _) => {
             let why = "no table has filters, so the policy has to be named. Use that of the program, which ignores all \
                        others: --policy leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on (Bitcoin Core, Minecraft, \
-                       Chromium's IndexedDB, Foundry VTT), --policy leveldb.BuiltinBloomFilter for goleveldb (go-ethereum, \
-                       Syncthing) and LevelDB up to 1.17";
+                       Chromium's IndexedDB, Foundry VTT), --policy leveldb.BuiltinBloomFilter for goleveldb \
+                       (go-ethereum) and LevelDB up to 1.17";
             Err(Failure::refused(dir.path(), why))
         }
     }

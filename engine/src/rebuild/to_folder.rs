@@ -140,8 +140,15 @@ impl Unfinished {
 
     /// Renames the folder to `name`, replacing an empty folder of this name if there is one, and syncs the parent.
     pub(crate) fn finish(mut self, name: &OsStr) -> Result<()> {
-        let renamed = self.parent.move_folder(&self.name, &self.parent, name, true);
-        renamed.map_err(|error| Failure::system("giving it its name", &self.parent.path_of(name), &error))?;
+        let path = self.parent.path_of(name);
+        let system = |error| Failure::system("giving it its name", &path, &error);
+        let own = self.folder.status().map_err(system)?;
+        self.parent.move_folder(&self.name, &self.parent, name, true).map_err(system)?;
+        let found = self.parent.look(name).map_err(system)?;
+        // Another folder may have had the name that was renamed.
+        if found.is_none_or(|found| found.id != own.id) {
+            return Err(Failure::refused(&path, "another folder has taken its place meanwhile"));
+        }
         self.is_kept = true;
         self.parent.sync()
     }

@@ -110,7 +110,7 @@ fn a_database_without_filters_needs_a_policy() {
     let message = "{db}: no table has filters, so the policy has to be named. Use that of the program, which ignores all \
                    others: --policy leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on (Bitcoin Core, Minecraft, \
                    Chromium's IndexedDB, Foundry VTT), --policy leveldb.BuiltinBloomFilter for goleveldb \
-                   (go-ethereum, Syncthing) and LevelDB up to 1.17";
+                   (go-ethereum) and LevelDB up to 1.17";
     db.refused(1, &["--in-place"], message);
     db.refused(1, &["--in-place", "--dry-run"], message);
     let target = db.path.join("new");

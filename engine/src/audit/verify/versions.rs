@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::{cmp::Ordering, io, path::Path};
 
 use filterblock::database::{
-    Database, DatabaseLog, DatabaseTable, EntryFile, FileKind, FileState, Opener, TableStatus,
+    Database, DatabaseLog, DatabaseTable, EntryFile, FileKind, FileState, LiveTable, Opener, TableStatus,
 };
 use filterblock::quote;
 use filterblock::table::ReadOptions;
@@ -26,7 +26,7 @@ use crate::words::counted;
 
 /// The maximum memory in bytes that the stretches of all tables and logs take. Further tables are not judged.
 const MAX_MEMORY: usize = 64 << 20;
-/// The maximum number of tables on level 0 that are judged: each is open for itself.
+/// The maximum number of tables that are open side by side. Folders with more are not judged.
 const MAX_TABLES: usize = 1 << 12;
 /// The maximum bytes of logs that are read again, because their writes are kept in memory.
 const MAX_LOGS: u64 = 64 << 20;
@@ -70,7 +70,8 @@ impl Versions {
     /// the folder cannot be judged: it has no sound MANIFEST, or its order of keys is not known.
     pub(crate) fn finding(&self, folder: &Folder, engine: &Engine) -> Option<Finding> {
         let database = folder.database();
-        let order = Order::of(database.manifest().ok()?.comparator()?)?;
+        let manifest = database.manifest().ok()?;
+        let order = Order::of(manifest.comparator()?)?;
         let places = Places { is_goleveldb: is_goleveldb(folder) };
         let mut items = Vec::new();
         for table in database.tables() {
@@ -85,7 +86,9 @@ impl Versions {
             let list = self.logs.get(&log.number).into_iter().flatten();
             items.extend(list.map(|stretch| (places.of_log(log.number), log.number, stretch)));
         }
-        let alone = database.tables().filter(|table| table.recorded().is_some_and(|live| live.level == 0));
+        // The other tables of a level are opened one after the other.
+        let is_alone = |live: &LiveTable| live.level == 0 || manifest.overlapped_by(live).is_some();
+        let alone = database.tables().filter(|table| table.recorded().is_none_or(is_alone));
         let runs = alone.count().saturating_add(8);
         let ranges = doubtful(items, order);
         if ranges.is_empty() || runs > MAX_TABLES {

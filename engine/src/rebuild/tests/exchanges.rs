@@ -4,33 +4,52 @@
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{collections::BTreeMap, fs, io, sync::Arc};
+use std::sync::{Arc, OnceLock};
+use std::{collections::BTreeMap, fs, io};
 
 use super::super::files::hook::{self, Hook, Operation};
 use super::super::files::{Folder, Purpose};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
-use super::state::{DATABASE, Held, UNDO_FOLDER};
+use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER};
+
+/// The start of the name of the hidden folder that a copy is made in.
+const HIDDEN: &str = ".filterblock-";
 
 /// Replaces a folder with a link before one of the operations.
 struct Exchanging {
     at: usize,
     count: AtomicUsize,
+    /// The folder, or what its path begins with.
     folder: PathBuf,
+    exchanged: OnceLock<PathBuf>,
     moved: PathBuf,
     victim: PathBuf,
 }
 
 impl Hook for Exchanging {
     fn before(&self, _: &Operation<'_>) -> io::Result<()> {
-        if self.count.fetch_add(1, Ordering::Relaxed) == self.at && self.folder.exists() {
-            fs::rename(&self.folder, &self.moved)?;
-            symlink(&self.victim, &self.folder)?;
+        if self.count.fetch_add(1, Ordering::Relaxed) == self.at
+            && let Some(folder) = self.find()
+        {
+            fs::rename(&folder, &self.moved)?;
+            symlink(&self.victim, self.exchanged.get_or_init(|| folder))?;
         }
         Ok(())
     }
 
     fn after(&self, _: &Operation<'_>) {}
+}
+
+impl Exchanging {
+    fn find(&self) -> Option<PathBuf> {
+        if !self.folder.ends_with(HIDDEN) {
+            return self.folder.exists().then(|| self.folder.clone());
+        }
+        let entries = fs::read_dir(self.folder.parent()?).ok()?.flatten();
+        let mut hidden = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(HIDDEN));
+        hidden.next().map(|entry| entry.path())
+    }
 }
 
 /// The owner, mode and checksum of a folder and of everything in it, by path. The checksum of a folder is 0.
@@ -55,8 +74,8 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, (u32, u32, u32)> {
 }
 
 /// Replaces `folder`, relative to the root, with a link, before one operation of each run. Returns the number of
-/// operations.
-fn exchange(mode: Mode, folder: &str) -> usize {
+/// operations, and of those before which the folder was there.
+fn exchange(mode: Mode, folder: &str) -> (usize, usize) {
     let sample = Sample::Level0;
     // The other folder has all names of a database and of a rebuild, so that work could be redirected to it.
     let other = Root::with(sample, Mode::Undo);
@@ -66,6 +85,7 @@ fn exchange(mode: Mode, folder: &str) -> usize {
         _ => other.database(),
     };
     let before = contents(&other.path);
+    let mut exchanges = 0;
     let pristine = Root::with(sample, mode);
     let held = Held::of(&pristine.database()).unwrap();
     for at in 0.. {
@@ -73,18 +93,23 @@ fn exchange(mode: Mode, folder: &str) -> usize {
         let folder = if folder.is_empty() { root.path.clone() } else { root.path.join(folder) };
         let moved = root.path.with_file_name("moved");
         let count = AtomicUsize::new(0);
-        let hook = Arc::new(Exchanging { at, count, folder, moved, victim: victim.clone() });
+        let (victim, exchanged) = (victim.clone(), OnceLock::new());
+        let hook = Arc::new(Exchanging { at, count, folder, exchanged, moved, victim });
         let result = run_with(hook.clone(), sample, mode, &root.path);
         let case = || format!("{mode:?}, operation {at}, {}: {result:?}", hook.folder.display());
         assert_eq!(contents(&other.path), before, "{}", case());
-        let is_moved = hook.moved.exists();
-        if is_moved {
-            fs::remove_file(&hook.folder).unwrap();
-            fs::rename(&hook.moved, &hook.folder).unwrap();
+        if let Some(folder) = hook.exchanged.get() {
+            // The link may have got the name of the new folder, but not without an error.
+            let target = root.path.join(TARGET);
+            let link = if folder.is_symlink() { folder } else { &target };
+            assert!(link == folder || result.is_err(), "{}", case());
+            fs::remove_file(link).unwrap();
+            fs::rename(&hook.moved, folder).unwrap();
+            exchanges += 1;
         }
         assert_eq!(Held::of(&root.path.join(DATABASE)).unwrap(), held, "{}", case());
         if hook.count.load(Ordering::Relaxed) <= at {
-            return at;
+            return (at, exchanges);
         }
         // The next run is not confused by what is left. It may refuse somebody else's undo folder.
         let _ = run(sample, Mode::NoUndo, &root.path);
@@ -134,7 +159,7 @@ fn a_folder_that_takes_the_place_of_a_new_one_is_not_written_to() {
 
 fn exchange_all(mode: Mode) {
     for folder in ["db", UNDO_FOLDER, ""] {
-        let count = exchange(mode, folder);
+        let (count, _) = exchange(mode, folder);
         assert!(count > 20, "{mode:?}: {count}");
     }
 }
@@ -154,4 +179,6 @@ fn undoing_nothing_is_led_elsewhere() {
 #[test]
 fn copying_nothing_is_led_elsewhere() {
     exchange_all(Mode::To);
+    let (_, count) = exchange(Mode::To, HIDDEN);
+    assert!(count > 10, "{count}");
 }
