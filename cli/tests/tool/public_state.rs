@@ -299,6 +299,31 @@ fn a_log_that_the_manifest_names_is_missed() {
     }
 }
 
+/// goleveldb removes a log to which nothing was written when it begins another, and does not record that.
+#[test]
+fn goleveldb_removes_empty_logs_without_a_record() {
+    for (newer, messages, damaged) in [
+        (Some(11), "=============== Nov 29, 2026 (UTC) ===============\n", false),
+        (Some(11), "2026/11/29-09:20:48.679695 7f Recovering log #8\n", true),
+        (Some(7), "=============== Nov 29, 2026 (UTC) ===============\n", true),
+        (None, "=============== Nov 29, 2026 (UTC) ===============\n", true),
+    ] {
+        let place = folder();
+        let at = place.path().join("db");
+        let tables = [Listed::new(0, 4, vec![put(b"k", 1, b"old")])];
+        let logs: Vec<_> = newer.map(|number| (number, Vec::new())).into_iter().collect();
+        database(&at, BYTEWISE, (8, 1), &logs, &tables);
+        fs::write(at.join("LOG"), messages).unwrap();
+        let expected = if damaged { DAMAGED } else { SOUND };
+        assert_eq!(statuses(&at, "k", "log 000008.log is missing"), expected, "{newer:?}, {messages}");
+        let repair = run(&args!["repair", &at, "--to", place.path().join("new")]);
+        assert_eq!(repair.out.contains("000008.log is missing"), damaged, "{repair:?}");
+        if !damaged {
+            can_be_rebuilt(&at);
+        }
+    }
+}
+
 #[test]
 fn a_missing_table_is_shown_with_its_copy() {
     for case in ["copy-name", "upper-case"] {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::database::{Database, DatabaseListing, FileKind, LiveTable, Opener};
-use filterblock::table::ReadAt as _;
+use filterblock::table::ReadAt;
 
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, PathError, Storage, open_file, open_listed, open_log};
@@ -76,7 +76,10 @@ const GOLEVELDB_LOG: &[u8] = b"=============== ";
 /// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
 /// that file, the database is considered LevelDB's.
 pub(crate) fn is_goleveldb(folder: &Folder) -> bool {
-    let log = open_listed(folder.storage(), &folder.path().join("LOG"));
-    let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
-    start.is_some_and(|start| start == GOLEVELDB_LOG)
+    open_listed(folder.storage(), &folder.path().join("LOG")).is_ok_and(|log| is_goleveldbs_log(&log))
+}
+
+/// Returns true if goleveldb wrote this LOG file.
+pub(crate) fn is_goleveldbs_log(log: &impl ReadAt) -> bool {
+    log.read_at(0, GOLEVELDB_LOG.len()).is_ok_and(|start| start == GOLEVELDB_LOG)
 }

@@ -80,11 +80,12 @@ pub(super) fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> 
     let logs = || survey.members.iter().filter(|member| member.log().is_some());
     let tables = survey.members.iter().filter(|it| it.log().is_none() && it.standing != Standing::Obsolete);
     let last = tables.map(Member::last_sequence).max().unwrap_or_default();
-    // LevelDB and goleveldb make a log before they record its number, and remove the log only after they have recorded
-    // another number.
+    // LevelDB makes a log before it records its number, and removes the log only after it has recorded another number.
+    // goleveldb also removes a log to which nothing was written once there is a newer one.
     for number in [manifest.prev_log_number(), manifest.log_number()] {
         let is_there = logs().any(|log| log.number == number)
-            || survey.strays.iter().any(|stray| stray.kind == FileKind::Log && stray.number == number);
+            || survey.strays.iter().any(|stray| stray.kind == FileKind::Log && stray.number == number)
+            || survey.is_goleveldbs && logs().any(|log| log.number > number);
         if number > 0 && !is_there {
             let name = FileKind::Log.file_name(number);
             reasons.push(match last {

@@ -21,6 +21,7 @@ use super::order::Order;
 use super::table::{Expected, Limits, SavedTable, TableCursor, options};
 use super::{RepairRequest, log};
 use crate::audit::correct::footer;
+use crate::audit::current_manifest::is_goleveldbs_log;
 use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
@@ -44,6 +45,8 @@ pub(super) struct Survey {
     /// Names of files that are probably of the database, and are not read.
     pub(super) unread: Vec<String>,
     pub(super) has_lost_folder: bool,
+    /// goleveldb opened the database last.
+    pub(super) is_goleveldbs: bool,
     pub(super) operations: Operations,
 }
 
@@ -109,6 +112,7 @@ impl Survey {
             strays: listing.strays,
             unread,
             has_lost_folder: listing.has_lost_folder,
+            is_goleveldbs: input.open("LOG").is_ok_and(|messages| is_goleveldbs_log(&messages)),
             operations,
         };
         survey.decide(input, watch)?;

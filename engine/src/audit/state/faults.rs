@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use filterblock::database::{Database, FileKind, Manifest};
+use filterblock::database::{Database, FileKind, FileState, Manifest};
 use filterblock::table::ReadAt;
 
 use super::own_entries::{self, OpenFile};
 use crate::audit::correct::patched::Sequential;
-use crate::audit::current_manifest::current;
+use crate::audit::current_manifest::{current, is_goleveldbs_log};
 use crate::audit::passed_over::PassedOver;
 use crate::report::{ErrorKind, LostRecords, StateFault, UnlistedTables};
 use crate::walk::{Folder, open_listed, reopen};
@@ -77,9 +77,18 @@ fn faults_in(
     let unlisted = unlisted(database, records, manifest, open, key);
     // The lost records that list such tables name newer logs, too.
     let names_logs = unlisted.as_ref().is_none_or(|unlisted| unlisted.lost.is_none());
-    let logs = database.missing_logs().filter(|_| names_logs);
+    let logs = database.missing_logs().filter(|log| names_logs && !is_superseded(database, *log, open));
     let logs = logs.map(|log| StateFault::LogMissing(FileKind::Log.file_name(log)));
     unlisted.map(StateFault::Unlisted).into_iter().chain(logs).collect()
+}
+
+/// Returns true if goleveldb removed the log because nothing was written to it: it begins another one then, and does not
+/// record that (`memCompaction`).
+fn is_superseded(database: &Database, log: u64, open: Option<&OpenFile<'_>>) -> bool {
+    database.logs().any(|other| other.number > log && matches!(other.file, FileState::Present(_)))
+        && open.is_some_and(|open| {
+            open(&database.dir().join("LOG")).is_ok_and(|messages| is_goleveldbs_log(&messages))
+        })
 }
 
 fn unlisted(
