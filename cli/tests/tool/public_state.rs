@@ -320,6 +320,7 @@ fn goleveldb_removes_empty_logs_without_a_record() {
         assert_eq!(repair.out.contains("000008.log is missing"), damaged, "{repair:?}");
         if !damaged {
             can_be_rebuilt(&at);
+            assert_eq!(statuses(&at.with_extension("new"), "k", "is missing"), SOUND);
         }
     }
 }

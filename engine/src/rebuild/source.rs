@@ -124,6 +124,11 @@ impl OldDatabase {
     pub(super) fn manifest_with(&self, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
         let mut edit = self.manifest.snapshot();
         edit.new_tables = tables.to_vec();
+        // goleveldb may have removed the log that it recorded, and begun another. A copy has no LOG file that tells so.
+        let log_numbers = self.logs.iter().filter_map(|name| Some(FileKind::parse(name)?.1));
+        if let Some(first) = log_numbers.filter(|number| *number >= self.manifest.log_number()).min() {
+            edit.log_number = edit.log_number.filter(|number| *number == 0).or(Some(first));
+        }
         edit.next_file_number = edit.next_file_number.max(Some(number.saturating_add(1)));
         let mut record = Vec::new();
         let mut log = LogWriter::new(Vec::new());
