@@ -199,7 +199,8 @@ impl Batch<'_> {
         let temporary = |number| FileKind::Temporary.file_name(number);
         let done = self.work.rewrite(self.jobs, |job| Some((dir, temporary(job.number))))?;
         let tables = replaced(&state.tables, self.jobs, &done);
-        let manifest = self.work.source.manifest_with(&tables, number)?;
+        let source = &self.work.source;
+        let manifest = source.manifest_with(&tables, number, source.manifest.log_number())?;
         marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
         marker.write(dir)?;
 

@@ -119,15 +119,27 @@ impl OldDatabase {
         self.logs.iter().map(record).collect()
     }
 
+    /// The log number for a copy. goleveldb may have removed the log that it recorded, and begun another; a copy has no
+    /// LOG file that tells so.
+    pub(super) fn log_number_of_copy(&self) -> u64 {
+        let recorded = self.manifest.log_number();
+        let there = self.logs.iter().filter_map(|name| Some(FileKind::parse(name)?.1));
+        let first = there.filter(|number| *number >= recorded && recorded > 0).min();
+        first.unwrap_or(recorded)
+    }
+
     /// Returns the contents of a MANIFEST with the number `number`, like that of the database, but with `tables` as
-    /// its live tables.
-    pub(super) fn manifest_with(&self, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
+    /// its live tables, and with this log number.
+    pub(super) fn manifest_with(
+        &self,
+        tables: &[LiveTable],
+        number: u64,
+        log_number: u64,
+    ) -> Result<Vec<u8>> {
         let mut edit = self.manifest.snapshot();
         edit.new_tables = tables.to_vec();
-        // goleveldb may have removed the log that it recorded, and begun another. A copy has no LOG file that tells so.
-        let log_numbers = self.logs.iter().filter_map(|name| Some(FileKind::parse(name)?.1));
-        if let Some(first) = log_numbers.filter(|number| *number >= self.manifest.log_number()).min() {
-            edit.log_number = edit.log_number.filter(|number| *number == 0).or(Some(first));
+        if log_number != self.manifest.log_number() {
+            edit.log_number = Some(log_number);
         }
         edit.next_file_number = edit.next_file_number.max(Some(number.saturating_add(1)));
         let mut record = Vec::new();

@@ -47,7 +47,7 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watc
     let number = FileKind::parse(manifest_name).map_or(0, |(_, number)| number);
     let mut tables: Vec<_> = done.iter().map(|done| done.record.clone()).collect();
     tables.sort_by_key(|table| (table.level, table.number));
-    let manifest = source.manifest_with(&tables, number)?;
+    let manifest = source.manifest_with(&tables, number, source.log_number_of_copy())?;
     write_like(dir, manifest_name, new, &manifest)?;
     work.verify(new, &manifest, &done)?;
     source.check_unchanged(&logs)?;

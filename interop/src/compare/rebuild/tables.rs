@@ -106,7 +106,9 @@ impl Tables {
         let (was, is) = (&self.manifest, &after.manifest);
         ensure!(was.comparator() == is.comparator(), "another comparator");
         ensure!(was.last_sequence() == is.last_sequence(), "another last sequence number");
-        ensure!(was.log_number() == is.log_number(), "another log number");
+        // A copy of goleveldb's names the first log that is there, if goleveldb has removed the one that it named.
+        let is_later = choice.way == Way::To && is.log_number() > was.log_number();
+        ensure!(is_later || was.log_number() == is.log_number(), "another log number");
         ensure!(was.prev_log_number() == is.prev_log_number(), "another previous log number");
         // LevelDB itself continues after the numbers of logs.
         let used = after.largest_number(&[FileKind::Table, FileKind::Manifest]);
