@@ -48,22 +48,3 @@ pub fn files(folder: &Path) -> Vec<Vec<u8>> {
     paths.sort();
     paths.iter().map(|path| fs::read(path).expect("reading the corpus")).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `.ci/fuzz-crate` compiles this file alone, and names the folder to which `tar` has unpacked the archive.
-    #[test]
-    fn the_archive_is_read_as_tar_unpacks_it() {
-        let unpacked = std::env::var_os("FILTERBLOCK_CORPUS").expect("the unpacked corpus");
-        let folders = fs::read_dir(unpacked).unwrap().map(|entry| entry.unwrap().path());
-        let mut inputs = 0;
-        for folder in folders.filter(|path| path.is_dir()) {
-            let expected = files(&folder);
-            assert_eq!(of(folder.file_name().unwrap().to_str().unwrap()), expected, "{}", folder.display());
-            inputs += expected.len();
-        }
-        assert!(inputs > 1000, "{inputs}");
-    }
-}
