@@ -14,7 +14,9 @@ pub(crate) const LAST: u8 = 4;
 pub(crate) const BYTEWISE: &[u8] = b"leveldb.BytewiseComparator";
 
 pub(crate) fn testdata(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(path)
+    // The tool's tests use this too, from a folder further down.
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("testdata"));
+    folders.find(|folder| folder.is_dir()).expect("test data").join(path)
 }
 
 /// Copies the files of `source` to a new folder.

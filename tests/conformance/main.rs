@@ -1,9 +1,9 @@
 //! The conformance suite: this library's answers to its cases.
 #![cfg(feature = "table")]
 
-#[path = "../../conformance/runners/filterblock.rs"]
+#[path = "../../crates/conformance/runners/filterblock.rs"]
 mod filterblock;
-#[path = "../../conformance/judge.rs"]
+#[path = "../../crates/conformance/judge.rs"]
 #[expect(unreachable_pub, reason = "interop has it in its interface")]
 mod judge;
 
@@ -16,7 +16,7 @@ use judge::{Verdict, judge};
 use serde_json::{Value, json};
 
 fn cases() -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/cases");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/conformance/cases");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let texts = files.iter().map(|path| fs::read_to_string(path).unwrap());

@@ -1,0 +1,367 @@
+//! The entries of a database.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
+use filterblock::table::{Comparator as _, ReadOptions, SharedComparator};
+use filterblock::{Error, InternalKey, escape_path, quote};
+
+use super::range::KeyRange;
+use super::rows::{Moved, PASSED, Rows};
+use crate::audit::current_manifest::contradicted;
+use crate::audit::order::{Order, misordered};
+use crate::audit::reading::is_not_whole;
+use crate::report::{ErrorKind, Fault, FileState, Note, Row, Version};
+use crate::walk::Folder;
+use crate::words::scan_command;
+
+/// The maximum number of incomplete tables that are named.
+const MAX_NAMED: usize = 4;
+
+pub(super) struct DatabaseRows<'d, O: Opener> {
+    database: &'d Database,
+    scan: Scan<'d, O>,
+    /// The faults of tables whose sizes contradict the MANIFEST, or whose index or first block is not in order, with
+    /// the tables' numbers, as far as these faults are yet to be reported. They are reported first.
+    contradicted: std::vec::IntoIter<(u64, Fault)>,
+    /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
+    order: Option<SharedComparator>,
+    range: &'d KeyRange,
+    all: bool,
+    shown: Progress,
+    is_resumed: bool,
+    ended: bool,
+}
+
+/// The progress of showing a database.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
+    pub(super) place: Option<ResumePoint>,
+    /// The numbers of the tables whose faults of size or order have been reported.
+    pub(super) contradicted: BTreeSet<u64>,
+    /// The incomplete tables that the database does not use.
+    pub(super) leftovers: BTreeSet<PathBuf>,
+}
+
+/// The place of an entry in the order of a database.
+pub(super) struct ResumePoint {
+    user_key: Vec<u8>,
+    sequence: u64,
+}
+
+impl ResumePoint {
+    /// Returns true if the entry with this key is at the place or before it. With `all`, the place is at one version of
+    /// its key, in order from the newest; otherwise it is after all versions of its key.
+    fn has_passed(&self, key: &InternalKey<'_>, all: bool, order: Option<&SharedComparator>) -> bool {
+        let (user_key, place) = (key.user_key, &*self.user_key);
+        match order.map_or_else(|| user_key.cmp(place), |order| order.compare(user_key, place)) {
+            Ordering::Less => true,
+            Ordering::Equal => !all || key.sequence >= self.sequence,
+            Ordering::Greater => false,
+        }
+    }
+}
+
+impl<'d, O: Opener> DatabaseRows<'d, O> {
+    /// `all`: shows all versions instead of the newest of each key. `shown`: the progress so far; what it covers is not
+    /// shown again. `claimed`: the order if no MANIFEST names it.
+    ///
+    /// # Errors
+    ///
+    /// If the MANIFEST names an order of keys that is not known.
+    pub(super) fn new(
+        database: &'d Database,
+        mut opener: O,
+        options: &ReadOptions,
+        range: &'d KeyRange,
+        all: bool,
+        shown: Progress,
+        claimed: Option<Order>,
+    ) -> Result<Self, Error> {
+        let order = order_of(database, claimed);
+        let ordered = order.clone().map(|order| options.clone().comparator(order));
+        let options = ordered.as_ref().unwrap_or(options);
+        let mut contradicted = contradicted(database, &mut opener);
+        // The caller gives the order of a database without a sound MANIFEST, and a range is searched in that order. A
+        // scan without a range reports keys that are not in order when it comes to them.
+        let has_bounds = range.start().is_some() || range.to.is_some();
+        if cfg!(feature = "fs") && database.manifest().is_err() && order.is_none() && has_bounds {
+            contradicted.extend(misordered(database, &mut opener, options));
+        }
+        contradicted.retain(|(number, _)| !shown.contradicted.contains(number));
+        let mut scan = match all {
+            true => database.scan_versions_with(options, opener)?,
+            false => database.scan_with(options, opener)?,
+        };
+        let start = range.start().filter(|_| order.is_none());
+        if let Some(start) = shown.place.as_ref().map(|place| &*place.user_key).or(start) {
+            scan.seek(start);
+        }
+        let contradicted = contradicted.into_iter();
+        let is_resumed = shown.place.is_some();
+        Ok(Self { database, scan, contradicted, order, range, all, shown, is_resumed, ended: false })
+    }
+
+    /// The progress, including that before this scan.
+    pub(super) fn into_shown(self) -> Progress {
+        self.shown
+    }
+}
+
+/// The order of the keys according to the MANIFEST or, if that names none, to the user (`claimed`), if it is known and
+/// not bytewise.
+fn order_of(database: &Database, claimed: Option<Order>) -> Option<SharedComparator> {
+    let order = database.comparator().map_or(claimed, Order::of)?;
+    (order != Order::Bytewise).then(|| order.comparator())
+}
+
+/// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
+pub(super) fn unknown_order(folder: &Folder) -> Fault {
+    let name = quote(folder.comparator().unwrap_or_default()).to_string();
+    let files = || folder.tables().chain(folder.logs().map(|(log, _)| &*log.path));
+    let message = format!(
+        "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one: {}",
+        scan_command(folder.path(), files)
+    );
+    Fault { found: Some(name), ..Fault::new(message, ErrorKind::Unsupported) }
+}
+
+/// Returns true if the error is that a table which the database does not use is incomplete.
+fn is_leftover(database: &Database, error: &Error) -> bool {
+    let name = error.path().and_then(|path| path.file_name()?.to_str()).filter(|_| is_not_whole(error));
+    let table = name.and_then(|name| database.table_named(name));
+    table.is_some_and(|table| matches!(table.status, TableStatus::Obsolete | TableStatus::Unlisted))
+}
+
+impl<O: Opener> Rows for DatabaseRows<'_, O> {
+    fn advance(&mut self) -> Result<Moved, Fault> {
+        if let Some((number, fault)) = self.contradicted.next() {
+            self.shown.contradicted.insert(number);
+            return Err(fault);
+        }
+        for _ in 0..PASSED {
+            match self.scan.next() {
+                _ if self.ended => return Ok(Moved::ToEnd),
+                Ok(true) => {}
+                Ok(false) => return Ok(Moved::ToEnd),
+                Err(error) if is_leftover(self.database, &error) => {
+                    self.shown.leftovers.extend(error.path().map(Path::to_owned));
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            let Some(entry) = self.scan.entry() else { return Ok(Moved::ToEnd) };
+            let key = entry.key.user_key;
+            self.ended = self.order.is_none() && self.range.is_past(key);
+            if self.is_resumed {
+                let place = self.shown.place.as_ref();
+                if place.is_some_and(|place| place.has_passed(&entry.key, self.all, self.order.as_ref())) {
+                    continue;
+                }
+                self.is_resumed = false;
+            }
+            // A table whose keys are not in order may have any key here.
+            if !self.ended && self.range.contains(key) {
+                let place = &mut self.shown.place;
+                let place = place.get_or_insert_with(|| ResumePoint { user_key: Vec::new(), sequence: 0 });
+                place.user_key.clear();
+                place.user_key.extend_from_slice(key);
+                place.sequence = entry.key.sequence;
+                return Ok(Moved::ToEntry);
+            }
+        }
+        Ok(Moved::On)
+    }
+
+    fn note(&self) -> Option<String> {
+        let names = || self.shown.leftovers.iter().filter_map(|path| path.file_name());
+        let named = names().take(MAX_NAMED).map(|name| escape_path(Path::new(name)).to_string());
+        let mut named: Vec<_> = named.collect();
+        let more = names().count().saturating_sub(MAX_NAMED);
+        if more > 0 {
+            named.push(format!("{more} more"));
+        }
+        let are = if named.len() == 1 { "is" } else { "are" };
+        (!named.is_empty()).then(|| format!("{} {are} {}", named.join(", "), Note::Incomplete))
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        self.scan.entry().map(|entry| Row {
+            path: entry.file.path().unwrap_or(Path::new("")),
+            offset: entry.offset,
+            corrected: None,
+            state: Some(state(entry.file)),
+            key: entry.key.user_key,
+            version: Some(Version { sequence: entry.key.sequence, kind: entry.key.kind }),
+            value: entry.value,
+        })
+    }
+}
+
+const fn state(file: EntryFile<'_>) -> FileState {
+    match file {
+        EntryFile::Log(log) if log.is_live => FileState::Log,
+        EntryFile::Log(_) => FileState::Obsolete,
+        EntryFile::Table(table) => match table.status {
+            TableStatus::Live(_) => FileState::Live,
+            TableStatus::Obsolete => FileState::Obsolete,
+            TableStatus::Unlisted => FileState::Unlisted,
+            _ => FileState::Unknown,
+        },
+    }
+}
+
+// The tests read databases of the repository.
+#[cfg(in_repository)]
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use filterblock::database::FileOpener;
+
+    use super::*;
+
+    type Shown = (PathBuf, u64, Vec<u8>, u64);
+
+    /// Up to `most` entries, and the place of the last of them.
+    fn shown(
+        database: &Database,
+        range: &KeyRange,
+        all: bool,
+        place: Option<ResumePoint>,
+        most: usize,
+    ) -> (Vec<Shown>, Option<ResumePoint>) {
+        let (options, before) = (ReadOptions::default(), Progress { place, ..Progress::default() });
+        let mut rows = DatabaseRows::new(database, FileOpener, &options, range, all, before, None).unwrap();
+        let mut shown = Vec::new();
+        while shown.len() < most {
+            match rows.advance().unwrap() {
+                Moved::ToEntry => {}
+                Moved::On => continue,
+                Moved::ToEnd => break,
+            }
+            let row = rows.row().unwrap();
+            let sequence = row.version.unwrap().sequence;
+            shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
+        }
+        (shown, rows.into_shown().place)
+    }
+
+    #[test]
+    fn what_goes_on_behind_a_place_shows_each_entry_once() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
+        let database = Database::open(folder).unwrap();
+        let from = KeyRange { from: Some(b"item/0100".to_vec()), ..KeyRange::default() };
+        for (range, all) in [(KeyRange::default(), true), (KeyRange::default(), false), (from, true)] {
+            let (whole, _) = shown(&database, &range, all, None, usize::MAX);
+            assert!(whole.len() > 300);
+            for at in (0..whole.len()).step_by(23).chain([1, 2, 3, whole.len() - 1, whole.len()]) {
+                let (before, place) = shown(&database, &range, all, None, at);
+                let (behind, end) = shown(&database, &range, all, place, usize::MAX);
+                assert!([before, behind].concat() == whole, "{at} of {} in {range:?}", whole.len());
+                assert!(shown(&database, &range, all, end, usize::MAX).0.is_empty());
+            }
+            // The scan is interrupted again and again, and resumed each time.
+            let (mut found, mut place) = (Vec::new(), None);
+            loop {
+                let (some, next) = shown(&database, &range, all, place, 37);
+                place = next;
+                if some.is_empty() {
+                    break;
+                }
+                found.extend(some);
+            }
+            assert!(found == whole, "{} of {}", found.len(), whole.len());
+        }
+    }
+
+    /// A table that was still being written when the folder was listed may have its recorded size when it is opened.
+    #[test]
+    fn the_size_that_counts_is_that_of_the_open_file() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(&source).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+        let path = folder.path().join("000009.ldb");
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let database = Database::open(folder.path()).unwrap();
+        let range = KeyRange::default();
+        for (contents, faults) in [(&whole[..], 0), (&whole[1..], 1), (b"", 1)] {
+            std::fs::write(&path, contents).unwrap();
+            let options = ReadOptions::default();
+            let before = Progress::default();
+            let mut rows =
+                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
+            let first = rows.advance().err().filter(|fault| fault.message.starts_with("table-size: "));
+            assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
+        }
+    }
+
+    /// A table may contradict the MANIFEST from the first round on, or from a later one. It is found anew whenever the
+    /// database is read again.
+    #[test]
+    fn each_size_that_contradicts_is_reported_once_however_often_the_scan_is_resumed() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(&source).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+        let lengthen = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, [std::fs::read(&path).unwrap(), vec![0]].concat()).unwrap();
+        };
+        let (range, options) = (KeyRange::default(), ReadOptions::default());
+        let (mut before, mut found) = (Progress::default(), Vec::new());
+        // In some rounds an entry is shown, in some none.
+        for (round, with_entry) in [false, false, true, true, false].into_iter().enumerate() {
+            match round {
+                0 => lengthen("000005.ldb"),
+                3 => lengthen("000009.ldb"),
+                _ => {}
+            }
+            let database = Database::open(folder.path()).unwrap();
+            let mut rows =
+                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
+            while rows.contradicted.len() > 0 {
+                let fault = rows.advance().unwrap_err();
+                assert!(fault.message.starts_with("table-size: "), "{fault:?}");
+                found.push((round, fault.path.unwrap().file_name().unwrap().to_owned()));
+            }
+            while with_entry && rows.advance() != Ok(Moved::ToEntry) {}
+            before = rows.into_shown();
+        }
+        assert_eq!(found, [(0, "000005.ldb".into()), (3, "000009.ldb".into())]);
+    }
+
+    /// The newest version of the last key is gone when the database is read again.
+    #[test]
+    fn a_key_does_not_come_again_with_an_older_version() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000009.ldb"] {
+            std::fs::copy(source.join(name), folder.path().join(name)).unwrap();
+        }
+        let (whole, older) = (Database::open(source).unwrap(), Database::open(folder.path()).unwrap());
+        let range = KeyRange::default();
+        let (all, _) = shown(&whole, &range, false, None, usize::MAX);
+        let (tables, _) = shown(&older, &range, false, None, usize::MAX);
+        let mut have_older = 0;
+        for (at, (.., key, sequence)) in all.iter().enumerate() {
+            if !tables.iter().any(|row| row.2 == *key && row.3 < *sequence) {
+                continue;
+            }
+            have_older += 1;
+            let (_, place) = shown(&whole, &range, false, None, at + 1);
+            let (behind, _) = shown(&older, &range, false, place, 1);
+            assert!(behind.iter().all(|row| row.2 > *key), "{behind:?} behind {key:?}");
+        }
+        assert!(have_older > 0);
+    }
+}
