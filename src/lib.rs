@@ -163,7 +163,7 @@ pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPoli
 #[doc(hidden)]
 pub use sort::{map_of, set_of, sort_by};
 
-/// Compiles the examples of the crate's page, including those of README.md, as doctests.
+/// Compiles the examples of the crate's page as doctests.
 #[cfg(all(doctest, feature = "table"))]
 #[doc = include_str!("../docs/crate.md")]
 struct Page;
