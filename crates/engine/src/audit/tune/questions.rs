@@ -71,10 +71,20 @@ pub(super) const QUESTIONS: [Question; 11] = [
     Question::Stranger(NearKind::Longer),
 ];
 
-/// Questions of one kind: for each, the offset of a data block, and the hashes of a key or the key itself.
+/// The number of made-up keys that are asked for in one round.
+pub(super) const ROUND: usize = 4096;
+
+/// Successive questions for the same data block, none of which begins a [`ROUND`] but the first.
+pub(super) struct BlockQuestions {
+    pub(super) offset: u64,
+    /// The number of all questions up to the last of these.
+    pub(super) end: usize,
+}
+
+/// Questions of one kind: for each, a data block, and the hashes of a key or the key itself.
 #[derive(Default)]
 pub(super) struct Questions {
-    pub(super) offsets: Vec<u64>,
+    pub(super) blocks: Vec<BlockQuestions>,
     /// The hashes of the keys, by policy. Empty for a policy that needs the keys.
     hashes: Vec<Vec<KeyHash>>,
     /// The keys, if a policy needs them; otherwise empty.
@@ -83,11 +93,18 @@ pub(super) struct Questions {
 
 impl Questions {
     pub(super) fn new(policies: usize) -> Self {
-        Self { offsets: Vec::new(), hashes: vec![Vec::new(); policies], keys: KeyBuf::new() }
+        Self { blocks: Vec::new(), hashes: vec![Vec::new(); policies], keys: KeyBuf::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.blocks.last().map_or(0, |last| last.end)
     }
 
     pub(super) fn push(&mut self, offset: u64, key: &[u8], policies: &[SharedPolicy]) {
-        self.offsets.push(offset);
+        match self.blocks.last_mut() {
+            Some(last) if last.offset == offset && last.end % ROUND != 0 => last.end += 1,
+            _ => self.blocks.push(BlockQuestions { offset, end: self.len() + 1 }),
+        }
         if !push_hashes(key, policies, &mut self.hashes) {
             self.keys.push(key);
         }

@@ -10,7 +10,7 @@ use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Resu
 use super::entries::{Entries, over_limit};
 use super::hash_evidence::{HashCheck, HashEvidence};
 use super::near_keys::NearKeys;
-use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
+use super::questions::{ASKED, QUESTIONS, Question, Questions, ROUND, locate};
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats, KeySketch};
 use crate::audit::verify::DenialCount;
@@ -22,8 +22,6 @@ use crate::{
 
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
-/// The number of made-up keys that are asked for in one round.
-const ROUND: usize = 4096;
 /// The number of made-up keys that have to pass, after which no further round is asked for: the rate is then known
 /// to within a tenth.
 const ENOUGH: u64 = 400;
@@ -300,24 +298,27 @@ fn ask<B: AsRef<[u8]>>(
         let are_made_up = matches!(question, Question::Random | Question::Near(_));
         let enough = if are_made_up { ENOUGH } else { u64::MAX };
         let before = *passed;
-        for (round, offsets) in questions.offsets.chunks(ROUND).enumerate() {
-            if *passed - before >= enough {
-                break;
+        let index = |offset: u64| index_at(reader, offset - start);
+        let mut from = 0;
+        for run in questions
+            .blocks
+            .chunk_by(|one, next| one.end % ROUND != 0 && index(one.offset) == index(next.offset))
+        {
+            if from % ROUND == 0 {
+                if *passed - before >= enough {
+                    break;
+                }
+                *asked += (questions.len() - from).min(ROUND) as u64;
             }
-            *asked += offsets.len() as u64;
-            let mut from = round * ROUND;
-            let index = |offset: u64| index_at(reader, offset - start);
-            for run in offsets.chunk_by(|one, next| index(*one) == index(*next)) {
-                let to = from + run.len();
-                let filter = run.first().and_then(|offset| reader.filter(index(*offset)?));
-                *passed += match filter {
-                    // If there is no filter, all keys pass; an empty filter lets no key pass.
-                    None => run.len() as u64,
-                    Some([]) => 0,
-                    Some(filter) => questions.passed(from..to, reader.policy(), of_policy, filter),
-                };
-                from = to;
-            }
+            let to = run.last().map_or(from, |last| last.end);
+            let filter = run.first().and_then(|first| reader.filter(index(first.offset)?));
+            *passed += match filter {
+                // If there is no filter, all keys pass; an empty filter lets no key pass.
+                None => (to - from) as u64,
+                Some([]) => 0,
+                Some(filter) => questions.passed(from..to, reader.policy(), of_policy, filter),
+            };
+            from = to;
         }
     }
 }
