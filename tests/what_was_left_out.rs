@@ -10,5 +10,8 @@ fn main() {
     if std::env::var_os("FILTERBLOCK_ROUNDS").is_none_or(|rounds| rounds != "all") {
         println!("left out: nine of ten rounds of random cases; FILTERBLOCK_ROUNDS=all runs all of them");
     }
+    println!(
+        "left out: reads, bytes and memory that runs take, counted: cargo test -p filterblock-cli --test cost"
+    );
     println!("what needs more than Rust is in .ci/run");
 }

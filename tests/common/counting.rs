@@ -33,6 +33,16 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
+    // Memory that the system has zeroed is not written to.
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > MOST.with(Cell::get) {
+            return null_mut();
+        }
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        hold(layout.size() as isize);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
+    }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         hold(-(layout.size() as isize));
         // SAFETY: as the caller promises.

@@ -536,7 +536,7 @@ fn the_database_in_use_is_only_read() {
 #[test]
 fn the_output_is_the_same_with_any_number_of_jobs() {
     let folder = folder();
-    let names: Vec<_> = (0..40).map(|number| format!("{number:06}.ldb")).collect();
+    let names: Vec<_> = (0..15).map(|number| format!("{number:06}.ldb")).collect();
     for (number, name) in names.iter().enumerate() {
         let contents = match number % 5 {
             4 => b"no table".to_vec(),
@@ -555,7 +555,7 @@ fn the_output_is_the_same_with_any_number_of_jobs() {
             let run = run(&arguments).expect(2);
             (run.out, run.err)
         });
-        assert!(runs[0].0.contains("000039.ldb") && runs[0].1.contains("missing"), "{:?}", runs[0]);
+        assert!(runs[0].0.contains("000013.ldb") && runs[0].1.contains("missing"), "{:?}", runs[0]);
         assert_eq!(runs[0], runs[1]);
         assert_eq!(runs[0], runs[2]);
     }

@@ -8,6 +8,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use filterblock_crash_states::{History, Operation, Random, State, Tree, complete, sample};
 
+use super::interpreted::fewer;
 use super::modes::{Mode, Root, run, run_with};
 use super::state::{
     DATABASE, Held, TARGET, UNDO_FOLDER, check_next_numbers, check_nothing_left, check_undo_folder,
@@ -15,11 +16,11 @@ use super::state::{
 use super::{super::Failure, databases::Sample, recorder::Recorder};
 use crate::report::RebuildStatus;
 
-/// The number of states to check for each run after one crash.
+/// The number of states to check for each run after one crash, in all rounds.
 const STATES: usize = 60;
-/// The number of states to check for each run after two crashes.
+/// The number of states to check for each run after two crashes, in all rounds.
 const SECOND_STATES: usize = 16;
-/// The number of states to check for each run after a kill and a crash.
+/// The number of states to check for each run after a kill and a crash, in all rounds.
 const STATES_AFTER_A_KILL: usize = 3;
 
 /// A database before a rebuild, and its contents.
@@ -140,12 +141,12 @@ fn crash(sample_of: Sample, mode: Mode) {
             && path != Path::new(UNDO_FOLDER).join("CURRENT");
         assert!(!is_there || history.is_durable(step, history.steps.len()), "{mode:?}: {words}");
     }
-    let states = sample(&history, STATES, &mut random);
+    let states = sample(&history, STATES / fewer(5), &mut random);
     states.iter().for_each(|state| case.check(state, &history));
 
     // There is a crash, and another one in the next run.
     let second = |history: &History, random: &mut Random| {
-        for state in sample(history, SECOND_STATES, random) {
+        for state in sample(history, SECOND_STATES / fewer(5), random) {
             case.check(&state, history);
         }
     };
@@ -158,7 +159,7 @@ fn crash(sample_of: Sample, mode: Mode) {
     for done in history.name_steps().into_iter().map(|at| at + 1) {
         let state = complete(&history, done);
         let (next, _) = case.record(&state.tree, Some((&history, done)));
-        for state in sample(&next, STATES_AFTER_A_KILL, &mut random) {
+        for state in sample(&next, STATES_AFTER_A_KILL / fewer(3), &mut random) {
             case.check(&state, &next);
         }
     }

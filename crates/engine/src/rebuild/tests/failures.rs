@@ -12,6 +12,7 @@ use super::super::filters::TableFilters;
 use super::super::table::{OutputFile, rewrite};
 use super::super::{FilterRequest, Options};
 use super::databases::NEW_NAME;
+use super::interpreted::fewer;
 use super::modes::{Mode, Root, run, run_with};
 use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER, check_nothing_left};
 use super::{databases::Sample, recorder::Recorder};
@@ -89,7 +90,7 @@ fn fail_each(sample_of: Sample, mode: Mode) -> usize {
             assert!(said.contains("run the same again"), "{case}");
             // Changes that were not synced may be lost.
             let history = history();
-            for state in sample(&history, 4, &mut random) {
+            for state in sample(&history, 4 / fewer(4), &mut random) {
                 let after = Root::new();
                 state.tree.write(&after.path).unwrap();
                 is_sound(&after.path);

@@ -9,6 +9,9 @@ pub(crate) mod databases;
 mod exchanges;
 #[cfg(in_repository)]
 mod failures;
+#[cfg(in_repository)]
+#[path = "../../../../../tests/common/interpreted.rs"]
+mod interpreted;
 mod locks;
 mod modes;
 #[cfg(in_repository)]
