@@ -353,7 +353,10 @@ describe('what does not go as planned', () => {
 
     test('another folder while one is being read', async () => {
         const input = await page.$('#folder');
+        const before = await status(page);
         await input.uploadFile(path.join(repository, 'testdata'));
+        // The browser lists folders side by side, and may tell of the small one first.
+        await page.waitForFunction(before => document.querySelector('#status').textContent !== before, {}, before);
         await input.uploadFile(database);
         await looked(page);
         assert.equal((await texts(page, '#path'))[0], 'levels');
