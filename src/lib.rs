@@ -48,7 +48,7 @@
 //!
 //! let table = Table::open(file, &ReadOptions::default())?;
 //! assert_eq!(table.get(b"pear")?.as_deref(), Some(&b"green"[..]));
-//! assert!(!table.may_contain(b"plum")?); // asked the filter, read no data block
+//! assert!(!table.may_contain(b"plum")?); // checks the filter, reads no data block
 //! # Ok::<(), filterblock::Error>(())
 //! ```
 //!

@@ -147,8 +147,8 @@ impl<R: ReadAt> Table<R> {
     /// Returns the value of the entry whose stored key is equal to `key`, according to the table's
     /// comparator.
     ///
-    /// In a database's tables, stored keys are internal keys; [`get_at`](Self::get_at) takes a user
-    /// key.
+    /// In a database's tables, stored keys are internal keys: for a user key this returns `None`, and
+    /// [`get_at`](Self::get_at) finds its entry.
     ///
     /// The value is a view of its data block, which stays in memory as long as the value does. If
     /// the keys are in bytewise order and the source [has](ReadAt::slice_at) the uncompressed block
