@@ -10,11 +10,6 @@ use super::pending::Pending;
 use super::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
 use crate::{Error, FilterPolicy, KeyHash, Keys, Result};
 
-/// The bytes that a policy finds in `dst` and must leave as they are. They reveal a policy that
-/// shortens `dst` or writes at its start. The filters already made are elsewhere, out of the
-/// policy's reach.
-const GUARD: &[u8] = &[0xa5, 0x5a, 0xc3, 0x3c];
-
 /// The default size limit of a filter block, in bytes.
 const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 
@@ -26,10 +21,9 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// builder starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
-/// end. Once the lengths of these keys differ, and if the policy makes filters from hashes and has a
-/// hash for each of these keys, the builder keeps only their [hashes](FilterPolicy::hash_key), eight
-/// bytes each, and up to 256 keys that will be hashed [together](FilterPolicy::hash_keys). A range
-/// without keys takes no memory until `finish`, which gives it four bytes of the block.
+/// end. Of 256 keys of several lengths it keeps only the [hashes](FilterPolicy::hash_key), eight bytes
+/// each, if the policy [takes hashes](FilterPolicy::takes_hashes). A range without keys takes no memory
+/// until `finish`, which gives it four bytes of the block.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -50,8 +44,10 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     policy: P,
     base_lg: u8,
     max_size: u64,
-    /// The filters already made, end to end.
+    /// The filters already made, end to end, then possibly one that does not count yet.
     filters: Vec<u8>,
+    /// The length of those that count.
+    filters_len: usize,
     /// The filters that the policy made, by number and start. All other filters are empty.
     made: Vec<Made>,
     /// The number of filters already made, empty ones included. This is also the number of the current
@@ -60,20 +56,6 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     last_offset: u64,
     /// The keys of the current range.
     pending: Pending,
-    /// `GUARD`, then the filter being made.
-    scratch: Vec<u8>,
-    /// Facts about calls of `add_keys`: the one that the current range began with, and those of the last range.
-    run: Run,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Run {
-    /// The number of keys in that call, or 0 if the first key was added by another method.
-    len: usize,
-    /// True if `scratch` has the filter of these keys.
-    is_made: bool,
-    /// True if one call of `add_keys` added all keys of the last range that had keys.
-    was_all: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -90,12 +72,11 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             base_lg: DEFAULT_BASE_LG,
             max_size: DEFAULT_MAX_SIZE,
             filters: Vec::new(),
+            filters_len: 0,
             made: Vec::new(),
             count: 0,
             last_offset: 0,
             pending: Pending::default(),
-            scratch: Vec::new(),
-            run: Run::default(),
         }
     }
 
@@ -136,13 +117,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Errors
     ///
-    /// On an error the builder is as before.
+    /// On an error the builder is as before, unless the policy has broken its contract.
     ///
     /// - [`Error::BlockOffsetOrder`] if the offset lies before the current range.
     /// - [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
     ///   filters.
     /// - [`Error::OutOfMemory`] if there is too little memory.
-    /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
+    /// - Any error of the policy, or [`Error::PolicyContract`] if it has shortened the buffer that it appends to: the
+    ///   filters made before are lost, and every later call fails.
     pub fn start_block(&mut self, block_offset: u64) -> Result<()> {
         let index = block_offset >> self.base_lg;
         if index < self.count {
@@ -153,11 +135,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             });
         }
         if index > self.count {
-            if !self.pending.is_empty() {
-                self.make_filter()?;
-            }
-            self.finished_len(index)?;
-            self.take_made_filter()?;
+            self.make_filter(index)?;
+            self.take_filter()?;
             self.count = index;
         }
         self.last_offset = block_offset;
@@ -174,9 +153,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds keys of the current data block. The filter is the same as if each were added by
     /// [`add_key`](Self::add_key).
     ///
-    /// This is faster for callers that have all keys of a data block at hand: the keys are copied in one go. If
-    /// each range gets its keys in one call and the policy hashes keys [together](FilterPolicy::hash_keys),
-    /// all filters but the first are made directly from `keys`.
+    /// This is faster for callers that have all keys of a data block at hand: the keys are copied in one go.
     ///
     /// ```
     /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
@@ -193,14 +170,6 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// # Ok::<(), filterblock::Error>(())
     /// ```
     pub fn add_keys(&mut self, keys: Keys<'_>) {
-        if self.pending.is_empty() && !keys.is_empty() {
-            self.run.len = keys.len();
-            // If these turn out to be all keys of the range, as in the previous range, their filter is made
-            // from keys that are still in the cache. The copy below is used only if more keys follow.
-            self.run.is_made = self.run.was_all
-                && self.pending.hashes_together(&self.policy)
-                && self.make_ahead(keys).is_ok();
-        }
         self.pending.push_all(&self.policy, keys);
     }
 
@@ -233,21 +202,16 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Errors
     ///
-    /// On an error the builder and `dst` are as before.
+    /// On an error `dst` is as before, and so is the builder, unless the policy has broken its contract.
     ///
     /// - [`Error::Limit`] if the block is larger than its limit.
     /// - [`Error::OutOfMemory`] if there is too little memory.
-    /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
+    /// - Those of the policy, as for [`start_block`](Self::start_block).
     pub fn finish_into(&mut self, dst: &mut Vec<u8>) -> Result<()> {
-        let pending = !self.pending.is_empty();
-        if pending {
-            self.make_filter()?;
-        }
-        let count = self.count.saturating_add(u64::from(pending));
-        let len = self.finished_len(count)?;
+        let count = self.count.saturating_add(u64::from(!self.pending.is_empty()));
+        let len = self.make_filter(count)?;
         dst.try_reserve(len).map_err(|_| Error::out_of_memory("filter block", len))?;
-
-        self.take_made_filter()?;
+        self.take_filter()?;
         self.count = count;
         let (start, array_offset) = (dst.len(), self.filters_end()?);
         dst.extend_from_slice(&self.filters);
@@ -267,31 +231,45 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Makes the filter of `keys`, which may turn out to be all keys of the range, in `scratch`.
-    fn make_ahead(&mut self, keys: Keys<'_>) -> Result<()> {
-        let Self { policy, scratch, .. } = self;
-        make_behind_guard(policy, scratch, |scratch| policy.create_filter(keys, scratch))
+    /// Makes the filter of the pending keys behind those that count. Returns the length of the block with `count`
+    /// filters. Nothing counts, and the keys stay, until [`take_filter`](Self::take_filter).
+    fn make_filter(&mut self, count: u64) -> Result<usize> {
+        self.check_filters()?;
+        // Of an attempt that failed.
+        self.filters.truncate(self.filters_len);
+        if !self.pending.is_empty() {
+            let made = self.pending.make_filter(&self.policy, &mut self.filters);
+            self.check_filters()?;
+            made?;
+        }
+        self.finished_len(count)
     }
 
-    /// Makes the filter of the pending keys in `scratch` only, so that a failure loses nothing.
-    fn make_filter(&mut self) -> Result<()> {
-        if self.run.is_made && self.run.len == self.pending.len() {
+    /// Counts the filter that was made, if keys are pending.
+    fn take_filter(&mut self) -> Result<()> {
+        if !self.pending.is_empty() {
+            self.made.push(Made { index: self.count, start: self.filters_end()? });
+            self.filters_len = self.filters.len();
+            self.pending.clear();
+        }
+        Ok(())
+    }
+
+    fn check_filters(&self) -> Result<()> {
+        if self.filters.len() >= self.filters_len {
             return Ok(());
         }
-        self.run.is_made = false;
-        let Self { policy, pending, scratch, .. } = self;
-        make_behind_guard(policy, scratch, |scratch| pending.make_filter(policy, scratch))
+        Err(Error::PolicyContract {
+            policy: self.policy.name().to_owned(),
+            expected: "a filter appended to what was there",
+            found: format!("{} bytes left of {}", self.filters.len(), self.filters_len).into(),
+        })
     }
 
-    /// Returns the block's length with `count` filters, including the filter in `scratch` if keys are
-    /// pending. Fails if the length exceeds the limit.
+    /// Returns the length of the block with `count` filters. Fails if it exceeds the limit.
     fn finished_len(&self, count: u64) -> Result<usize> {
-        let new = if !self.pending.is_empty() { made_filter(&self.policy, &self.scratch)?.len() } else { 0 };
-        let len = count
-            .saturating_mul(4)
-            .saturating_add(TAIL_LEN as u64)
-            .saturating_add(self.filters.len() as u64)
-            .saturating_add(new as u64);
+        let len =
+            count.saturating_mul(4).saturating_add(TAIL_LEN as u64).saturating_add(self.filters.len() as u64);
         if len > self.max_size {
             return Err(Error::Limit {
                 what: "filter block",
@@ -303,72 +281,26 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "filter block", bytes: len })
     }
 
-    /// Appends the filter in `scratch` to the filters already made, if keys are pending.
-    fn take_made_filter(&mut self) -> Result<()> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        let start = self.filters_end()?;
-        let filter = made_filter(&self.policy, &self.scratch)?;
-        self.filters.try_reserve(filter.len()).map_err(|_| Error::out_of_memory("filter", filter.len()))?;
-        self.filters.extend_from_slice(filter);
-        self.made.push(Made { index: self.count, start });
-        // A second call would otherwise take this filter for the filter of other keys.
-        self.scratch.clear();
-        self.run = Run { was_all: self.run.len == self.pending.len(), ..Run::default() };
-        self.pending.clear();
-        Ok(())
-    }
-
     /// Returns the start of the next filter or, at the end, that of the offset array. The size
     /// limit keeps it within 32 bits.
     fn filters_end(&self) -> Result<u32> {
-        u32::try_from(self.filters.len()).map_err(|_| {
-            debug_assert!(false, "{} bytes of filters", self.filters.len());
+        u32::try_from(self.filters_len).map_err(|_| {
+            debug_assert!(false, "{} bytes of filters", self.filters_len);
             Error::Limit {
                 what: "filter block",
                 offset: self.last_offset,
                 limit: self.max_size,
-                found: self.filters.len() as u64,
+                found: self.filters_len as u64,
             }
         })
     }
 
     fn clear(&mut self) {
         self.filters.clear();
+        self.filters_len = 0;
         self.made.clear();
         self.count = 0;
         self.last_offset = 0;
-    }
-}
-
-/// Has `make` append a filter to the guard, the only content of `scratch`.
-#[inline]
-fn make_behind_guard(
-    policy: &impl FilterPolicy,
-    scratch: &mut Vec<u8>,
-    make: impl FnOnce(&mut Vec<u8>) -> Result<()>,
-) -> Result<()> {
-    scratch.clear();
-    scratch.extend_from_slice(GUARD);
-    make(scratch)?;
-    made_filter(policy, scratch).map(|_| ())
-}
-
-/// Returns the filter that `policy` has made, which lies after the guard.
-///
-/// A damaged guard is an error: an empty filter instead would deny every key.
-#[inline]
-fn made_filter<'a>(policy: &impl FilterPolicy, scratch: &'a [u8]) -> Result<&'a [u8]> {
-    scratch.strip_prefix(GUARD).ok_or_else(|| damaged_guard(policy, scratch.len()))
-}
-
-#[cold]
-fn damaged_guard(policy: &impl FilterPolicy, left: usize) -> Error {
-    Error::PolicyContract {
-        policy: policy.name().to_owned(),
-        expected: "a filter appended to what was there",
-        found: format!("{} bytes left of {}, or changed", left.min(GUARD.len()), GUARD.len()).into(),
     }
 }
 
@@ -378,11 +310,8 @@ impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {
             .field("policy", &self.policy.name())
             .field("base_lg", &self.base_lg)
             .field("filters", &self.count)
-            .field("filter_bytes", &self.filters.len())
+            .field("filter_bytes", &self.filters_len)
             .field("pending_keys", &self.pending.len())
             .finish()
     }
 }
-
-#[cfg(test)]
-mod tests;

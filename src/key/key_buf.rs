@@ -72,20 +72,26 @@ impl KeyBuf {
     /// Adds a key that [`push_if_same_len`](Self::push_if_same_len) has refused: the first key, a key
     /// of another length than the keys before it, or any key if the buffer keeps the starts of its
     /// keys.
-    fn push_other_len(&mut self, key: &[u8]) {
+    #[inline]
+    pub(crate) fn push_other_len(&mut self, key: &[u8]) {
+        if !self.push_if_mixed(key) {
+            self.push_first_or_mix(key);
+        }
+    }
+
+    #[inline(never)]
+    fn push_first_or_mix(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();
             self.push_if_same_len(key);
             return;
         }
         self.mix();
-        if !self.push_if_mixed(key, usize::MAX) {
-            let end = self.mixed.end;
-            self.copy_long(key, end);
-            self.mixed.starts.push(end);
-            self.mixed.end = end + key.len();
-            self.count += 1;
-        }
+        let end = self.mixed.end;
+        self.copy_long(key, end);
+        self.mixed.starts.push(end);
+        self.mixed.end = end + key.len();
+        self.count += 1;
     }
 
     /// Keeps the starts of keys from now on.
@@ -97,9 +103,17 @@ impl KeyBuf {
         }
     }
 
+    /// Adds copies of keys: in one go if they are known to be of the length of all others, or are given by their
+    /// starts.
+    pub(crate) fn push_all(&mut self, keys: Keys<'_>) {
+        if !self.push_all_if_same_len(keys) && !self.push_all_if_run(keys) {
+            keys.iter().for_each(|key| self.push(key));
+        }
+    }
+
     /// Adds copies of `keys` in one go, if they are given by their starts and have no suffix to cut.
     /// Returns `false` otherwise.
-    pub(crate) fn push_all_if_run(&mut self, keys: Keys<'_>) -> bool {
+    fn push_all_if_run(&mut self, keys: Keys<'_>) -> bool {
         let (Starts::At { starts, end }, 0) = (keys.starts, keys.suffix) else { return false };
         let Some(&first) = starts.first() else { return true };
         self.mix();
@@ -113,17 +127,17 @@ impl KeyBuf {
     }
 
     /// Adds a copy of `key`, if the key has at most 64 bytes and the buffer keeps the starts of its
-    /// keys, has at least one key but fewer than `most`, and has room for another. Returns `false`
-    /// if nothing is added. No branch depends on the length of `key`, up to 64 bytes.
+    /// keys, has at least one key, and has room for another. Returns `false` if nothing is added. No
+    /// branch depends on the length of `key`, up to 64 bytes.
     #[inline(always)]
-    pub(crate) fn push_if_mixed(&mut self, key: &[u8], most: usize) -> bool {
+    fn push_if_mixed(&mut self, key: &[u8]) -> bool {
         let Mixed { starts, end } = &mut self.mixed;
         // A kernel may read this far beyond the end of a key.
         let room = self.bytes.get_mut(*end..).and_then(|room| room.first_chunk_mut::<{ 2 * SHORT }>());
         let Some((room, _)) = room.and_then(|room| room.split_first_chunk_mut::<SHORT>()) else {
             return false;
         };
-        let has_room = (1..most.min(starts.capacity())).contains(&starts.len());
+        let has_room = (1..starts.capacity()).contains(&starts.len());
         let fits = self.stride == MIXED && key.len() <= SHORT && has_room;
         if fits {
             kernel::copy_short(key, room);
@@ -166,7 +180,7 @@ impl KeyBuf {
 
     /// Adds copies of `keys` in one go, if they and all keys added before are known to be of the
     /// same length. Returns `false` if they are not.
-    pub(crate) fn push_all_if_same_len(&mut self, keys: Keys<'_>) -> bool {
+    fn push_all_if_same_len(&mut self, keys: Keys<'_>) -> bool {
         let Some(keys) = keys.fixed_len().filter(|keys| keys.key_len() == keys.stride()) else {
             return false;
         };
@@ -188,14 +202,6 @@ impl KeyBuf {
         self.count = 0;
         self.mixed.starts.clear();
         self.mixed.end = 0;
-    }
-
-    /// Removes all keys and forgets their common length, so that
-    /// [`push_if_same_len`](Self::push_if_same_len) accepts no key until [`push`](Self::push) has
-    /// added one.
-    pub(crate) fn clear_and_mix(&mut self) {
-        self.clear();
-        self.stride = MIXED;
     }
 
     /// Returns the number of keys.

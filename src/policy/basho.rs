@@ -262,6 +262,10 @@ impl FilterPolicy for BashoBloom2Policy {
         });
     }
 
+    fn takes_hashes(&self) -> bool {
+        true
+    }
+
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         Some(hash_key(key))
     }

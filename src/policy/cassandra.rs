@@ -250,6 +250,10 @@ impl FilterPolicy for CassandraBloomPolicy {
         });
     }
 
+    fn takes_hashes(&self) -> bool {
+        true
+    }
+
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         Some(hash_key(key))
     }

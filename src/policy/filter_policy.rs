@@ -89,14 +89,19 @@ pub trait FilterPolicy: Send + Sync {
         }
     }
 
-    /// Returns the hash of `key`, if this policy looks at the key only through a hash. `None` (the
-    /// default) if the policy has no hash for this key, or for any key.
+    /// Returns `true` if this policy makes filters from hashes. The default is `false`.
     ///
-    /// A policy that returns a hash also has to implement
+    /// Such a policy also implements [`hash_key`](Self::hash_key),
     /// [`create_filter_from_hashes`](Self::create_filter_from_hashes) and
     /// [`hash_may_match`](Self::hash_may_match), with the same filters and answers as by key.
-    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) then keeps hashes instead of keys where
-    /// that is faster.
+    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) then keeps the hashes of many keys of several
+    /// lengths, and not the keys.
+    fn takes_hashes(&self) -> bool {
+        false
+    }
+
+    /// Returns the hash of `key`, if this policy looks at the key only through a hash. `None` (the
+    /// default) if the policy has no hash for this key, or for any key.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         None
@@ -105,9 +110,6 @@ pub trait FilterPolicy: Send + Sync {
     /// Appends the [hash](Self::hash_key) of each of `keys` to `hashes`, if the policy hashes several keys
     /// together in less time than one by one. Otherwise (the default), or if a key has no hash, returns `false`
     /// and appends nothing.
-    ///
-    /// The builder calls this for keys of several lengths and for keys that are added together. A policy that
-    /// returns `true` for an empty set is expected to return `true` for every set of keys that all have a hash.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
         false
@@ -229,6 +231,9 @@ macro_rules! forward {
             #[inline]
             fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
                 (**self).keys_may_match(probes, answers);
+            }
+            fn takes_hashes(&self) -> bool {
+                (**self).takes_hashes()
             }
             #[inline]
             fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {

@@ -39,6 +39,9 @@ use std::fmt;
 ///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
 ///         self.hash_may_match(KeyHash::new(hash(key).into()), filter)
 ///     }
+///     fn takes_hashes(&self) -> bool {
+///         true
+///     }
 ///     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
 ///         Some(KeyHash::new(hash(key).into()))
 ///     }

@@ -179,6 +179,10 @@ impl FilterPolicy for LegacyBloomPolicy {
         }
     }
 
+    fn takes_hashes(&self) -> bool {
+        true
+    }
+
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         Some(hash_key(key))
     }

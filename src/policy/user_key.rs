@@ -66,6 +66,10 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         }
     }
 
+    fn takes_hashes(&self) -> bool {
+        self.policy.takes_hashes()
+    }
+
     #[inline]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         self.policy.hash_key(KeyFormat::LevelDb.user_key(key)?)
@@ -144,6 +148,10 @@ impl<P: FilterPolicy> FilterPolicy for BashoInternalFilterPolicy<P> {
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         KeyFormat::Basho.user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
+    }
+
+    fn takes_hashes(&self) -> bool {
+        self.policy.takes_hashes()
     }
 
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use filterblock::{AtomicBloomFilter, LegacyBloomPolicy, Murmur3BloomPolicy, SharedPolicy};
 use filterblock::{BashoBloom2Policy, BloomFilterPolicy, CassandraBloomPolicy, Error, FilterBlockBuilder};
-use filterblock::{FilterBlockReader, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash};
+use filterblock::{FilterBlockReader, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, Keys};
 
-use crate::counting::{allocations, with_at_most};
+use crate::counting::{allocations, held, with_at_most};
 
 fn keys() -> Vec<Vec<u8>> {
     (0..4000u32).map(|i| i.to_be_bytes().repeat(2 + i as usize % 20)).collect()
@@ -37,6 +37,51 @@ fn building_again_allocates_nothing() {
         block.reserve(first.len());
         assert_eq!(allocations(|| build(&mut builder, &keys, &mut block)).0, 0);
         assert_eq!(block, first);
+    }
+}
+
+/// A policy that has no hash for the key `-`.
+struct Partly(BloomFilterPolicy);
+
+impl FilterPolicy for Partly {
+    fn name(&self) -> &str {
+        "test.Partly"
+    }
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> filterblock::Result<()> {
+        self.0.create_filter(keys, dst)
+    }
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.0.key_may_match(key, filter)
+    }
+    fn takes_hashes(&self) -> bool {
+        true
+    }
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        (key != b"-").then(|| self.0.hash(key))
+    }
+    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> filterblock::Result<()> {
+        self.0.create_filter_from_hashes(hashes, dst)
+    }
+}
+
+/// Keys of several lengths take eight bytes each, also behind a range whose keys had no hashes.
+#[test]
+fn many_keys_of_a_range_are_not_held() {
+    let key = |number: usize| [&vec![b'k'; 1000 + number % 7][..], &number.to_be_bytes()].concat();
+    for at_once in [false, true] {
+        let mut builder = FilterBlockBuilder::with_base_lg(Partly(BloomFilterPolicy::new(10)), 63).unwrap();
+        builder.add_key(b"-");
+        (0..3000).for_each(|number| builder.add_key(&key(number)));
+        builder.finish().unwrap();
+        let keys: KeyBuf = (0..if at_once { 10_000 } else { 0 }).map(key).collect();
+        let before = held();
+        match at_once {
+            true => builder.add_keys(keys.as_keys()),
+            false => (0..10_000).for_each(|number| builder.add_key(&key(number))),
+        }
+        let now = held() - before;
+        assert!(now < 2 << 20, "{now} bytes of 10 MB");
+        builder.finish().unwrap();
     }
 }
 

@@ -1,5 +1,7 @@
 //! The filter block: what LevelDB writes and answers, and what is done here where LevelDB leaves things undefined.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use filterblock::hash;
 use filterblock::{
     BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalFilterPolicy,
@@ -362,18 +364,18 @@ fn a_short_internal_key_fails_its_range() {
     assert!(matches!(error, Error::ShortInternalKey { index: 1, found: 5, .. }), "{error}");
 }
 
-/// A policy that shortens or changes the buffer that it should append to.
-struct Shortens(fn(&mut Vec<u8>));
+/// A policy that changes the buffer that it should append to, when it makes the second filter.
+struct Shortens(fn(&mut Vec<u8>), AtomicUsize);
 
 impl FilterPolicy for Shortens {
     fn name(&self) -> &str {
         "test.Shortens"
     }
-    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        if keys.get(0) == Some(b"shorten") {
-            (self.0)(dst);
+    fn create_filter(&self, _: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        match self.1.fetch_add(1, Relaxed) {
+            1 => (self.0)(dst),
+            _ => dst.extend_from_slice(b"filter"),
         }
-        dst.extend_from_slice(b"filter");
         Ok(())
     }
     fn key_may_match(&self, _: &[u8], filter: &[u8]) -> bool {
@@ -381,21 +383,18 @@ impl FilterPolicy for Shortens {
     }
 }
 
+/// The filters made before are lost, so no block is made.
 #[test]
-fn a_policy_that_shortens_dst_is_an_error_and_spoils_nothing() {
-    for misbehaviour in [
-        Vec::clear as fn(&mut Vec<u8>),
-        |dst| dst.truncate(dst.len() / 2),
-        |dst| dst.truncate(dst.len().saturating_sub(1)),
-        |dst| dst[0] ^= 1,
-        |dst| *dst = Vec::new(),
-    ] {
-        let mut builder = FilterBlockBuilder::new(Shortens(misbehaviour));
+fn a_policy_that_shortens_dst_is_an_error_from_then_on() {
+    for misbehaviour in [Vec::clear as fn(&mut Vec<u8>), |dst| dst.truncate(5), |dst| *dst = Vec::new()] {
+        let mut builder = FilterBlockBuilder::new(Shortens(misbehaviour, AtomicUsize::new(0)));
         builder.add_key(b"fine");
         builder.start_block(2048).unwrap();
-        builder.add_key(b"shorten");
-        assert!(matches!(builder.start_block(4096), Err(Error::PolicyContract { .. })));
-        assert!(matches!(builder.finish(), Err(Error::PolicyContract { .. })));
+        builder.add_key(b"shortened");
+        for _ in 0..2 {
+            assert!(matches!(builder.start_block(4096), Err(Error::PolicyContract { .. })));
+            assert!(matches!(builder.finish(), Err(Error::PolicyContract { .. })));
+        }
     }
 }
 
@@ -510,6 +509,9 @@ impl FilterPolicy for Partly {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         HashList.key_may_match(key, filter)
     }
+    fn takes_hashes(&self) -> bool {
+        true
+    }
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         (!key.starts_with(b"-")).then(|| KeyHash::new(hash::leveldb(key, 1).into()))
     }
@@ -559,6 +561,31 @@ fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
             builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
         }
     }
+}
+
+/// Many keys are kept by their hashes.
+#[test]
+fn a_short_internal_key_behind_many_is_counted_from_the_start_of_its_range() {
+    let mut builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
+    for offset in [0, 2048] {
+        builder.start_block(offset).unwrap();
+        let keys = ["a 12345678", "an 12345678", "other 12345678"].iter().cycle();
+        keys.take(300).for_each(|key| builder.add_key(key.as_bytes()));
+    }
+    builder.add_key(b"short");
+    let error = builder.finish().unwrap_err();
+    assert!(matches!(error, Error::ShortInternalKey { index: 300, found: 5, .. }), "{error}");
+}
+
+#[test]
+fn many_keys_at_once_come_after_those_before() {
+    let many: Vec<String> = (0..300).map(|number| "k".repeat(number % 7) + &number.to_string()).collect();
+    let keys: KeyBuf = many.iter().collect();
+    let mut builder = FilterBlockBuilder::new(Partly);
+    builder.add_key(b"first");
+    builder.add_keys(keys.as_keys());
+    let all: Vec<&str> = ["first"].into_iter().chain(many.iter().map(String::as_str)).collect();
+    assert_eq!(builder.finish().unwrap(), build(HashList, 11, &[(0, &all)]));
 }
 
 /// The keys before the one without a hash have been hashed by then.

@@ -32,7 +32,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         let pending = self.pending.len();
         let filter = if pending > 0 { self.policy.filter_len(pending)? } else { 0 };
         let count = self.count.saturating_add(u64::from(pending > 0)).max(block_offset >> self.base_lg);
-        let filters = (self.filters.len() as u64).saturating_add(filter as u64);
+        let filters = (self.filters_len as u64).saturating_add(filter as u64);
         Some(count.saturating_mul(4).saturating_add(TAIL_LEN as u64).saturating_add(filters))
     }
 }

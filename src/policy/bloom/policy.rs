@@ -230,6 +230,10 @@ impl FilterPolicy for BloomFilterPolicy {
         matches_many(probes, answers);
     }
 
+    fn takes_hashes(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         Some(self.hash(key))

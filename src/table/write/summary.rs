@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::block_writer::BlockWriter;
 use crate::table::block::BlockBuilder;
 use crate::table::format::{BlockHandle, FILTER_PREFIX};
-use crate::{Error, FilterBlockBuilder, FilterBlockReader, Result, SharedPolicy, escape};
+use crate::{Error, FilterBlockBuilder, FilterBlockReader, Result, SharedPolicy};
 
 /// A summary of the written table, returned by
 /// [`TableBuilder::finish`](crate::table::TableBuilder::finish).
@@ -92,7 +92,6 @@ pub(super) fn write_filters<W: Write>(
     for (name, mut filter) in filters {
         let mut contents = Vec::new();
         filter.finish_into(&mut contents)?;
-        check_name(&name, filter.policy().name())?;
         let summary = FilterSummary::new(name, filter.policy(), &contents);
         let handle = out.write_raw(&mut contents)?;
 
@@ -106,18 +105,6 @@ pub(super) fn write_filters<W: Write>(
         summaries.push(summary);
     }
     Ok((out.write_block(&mut metaindex)?, summaries))
-}
-
-/// Checks that a policy still has the name under which its filters are stored.
-fn check_name(name: &str, now: &str) -> Result<()> {
-    if now == name {
-        return Ok(());
-    }
-    Err(Error::PolicyContract {
-        policy: name.to_owned(),
-        expected: "the name it had when the table was begun",
-        found: format!("\"{}\"", escape(now.as_bytes())).into(),
-    })
 }
 
 /// The error of [`TableBuilder::finish`](crate::table::TableBuilder::finish) and

@@ -1,7 +1,6 @@
 //! Mistakes in calls, policies and options.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use filterblock::table::TableBuilder;
 use filterblock::{BloomFilterPolicy, Error, FilterPolicy, Keys, Result, SharedPolicy};
@@ -110,46 +109,6 @@ fn a_policy_that_fails_is_heard() {
     }
     let error = write(uncompressed().filter_policy(Failing), [("a", "")]).unwrap_err();
     assert_eq!(error.to_string(), "filter policy: no room on the shelf");
-}
-
-/// A policy that returns its names one after the other, one at each call.
-struct Fickle(&'static [&'static str], AtomicUsize);
-
-impl FilterPolicy for Fickle {
-    fn name(&self) -> &str {
-        self.0[self.1.fetch_add(1, Relaxed) % self.0.len()]
-    }
-    fn create_filter(&self, _: Keys<'_>, _: &mut Vec<u8>) -> Result<()> {
-        Ok(())
-    }
-    fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
-        true
-    }
-}
-
-/// Up to 1,000 policies, enough for a sort to notice that they have no order.
-#[test]
-fn a_policy_whose_name_changes_is_an_error() {
-    const NAMES: [&str; 7] = ["d", "a", "f", "c", "b", "g", "e"];
-    let fickle = |start: usize, names| -> SharedPolicy { Arc::new(Fickle(names, AtomicUsize::new(start))) };
-    for (start, names) in (0..7).flat_map(|start| (1..=7).map(move |count| (start, &NAMES[..count]))) {
-        for count in [1, 2, 21, 50, 1000] {
-            let policies = (0..count).map(|i| fickle(start + i * i, names)).collect();
-            let written = write(uncompressed().filter_policies(policies), [("a", "")]);
-            if names.len() == 1 && count == 1 {
-                assert_eq!(written.unwrap().1.filters[0].policy, "d");
-                continue;
-            }
-            let error = written.unwrap_err();
-            assert!(
-                matches!(error, Error::PolicyContract { .. } | Error::InvalidOption { .. }),
-                "{count} of {names:?}: {error}"
-            );
-        }
-    }
-    let error = write(uncompressed().filter_policies(vec![fickle(1, &NAMES)]), [("a", "")]).unwrap_err();
-    let expected = "filter policy \"a\": expected the name it had when the table was begun, found \"f\"";
-    assert_eq!(error.to_string(), expected);
 }
 
 #[test]
