@@ -22,6 +22,8 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.
+///
+/// [`Bytes`]: https://docs.rs/bytes/1/bytes/struct.Bytes.html
 #[derive(Clone)]
 pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
     policy: P,

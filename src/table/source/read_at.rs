@@ -23,6 +23,8 @@ use crate::{Error, Result};
 /// references and smart pointers to any source, including `dyn` ones. [`Bytes::from_owner`] turns a
 /// memory map into a source without copying it.
 ///
+/// [`Bytes::from_owner`]: https://docs.rs/bytes/1/bytes/struct.Bytes.html#method.from_owner
+///
 /// ```
 /// use filterblock::table::ReadAt;
 /// let source = b"abcdef".as_slice();
@@ -46,6 +48,8 @@ pub trait ReadAt {
     /// Returns exactly the `len` bytes that start at `offset`.
     ///
     /// A source that already holds them can return [`Bytes`] without a copy.
+    ///
+    /// [`Bytes`]: https://docs.rs/bytes/1/bytes/struct.Bytes.html
     ///
     /// A source that cannot answer yet returns [`Error::NeedRange`](crate::Error::NeedRange) inside
     /// [`io::Error::other`]. The table's methods return this error, with the path of the file if it
@@ -115,6 +119,8 @@ impl ReadAt for [u8] {
 
 /// Each read copies. Most lookups do not read an uncompressed block, but search it where it lies, and copy only the
 /// value. Turn the vector into [`Bytes`] to avoid all copies.
+///
+/// [`Bytes`]: https://docs.rs/bytes/1/bytes/struct.Bytes.html
 impl ReadAt for Vec<u8> {
     fn len(&self) -> io::Result<u64> {
         ReadAt::len(self.as_slice())
