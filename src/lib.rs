@@ -56,49 +56,34 @@
 //! a type. Read and write such tables with the option `internal_keys`. Filters are then made from
 //! the user keys, as in LevelDB, by [`InternalFilterPolicy`].
 //!
-//! # The types most people need
+//! # Types
 //!
 //! | to | use |
 //! |---|---|
-//! | write filter blocks | [`FilterBlockBuilder`] |
-//! | read them | [`FilterBlockReader`] |
-//! | choose the filters | [`BloomFilterPolicy`], LevelDB's; for internal keys, [`InternalFilterPolicy`] |
-//! | make filters of your own | [`FilterPolicy`] |
+//! | write filter blocks, read them | [`FilterBlockBuilder`], [`FilterBlockReader`]; their layout: [`filter_block`] |
+//! | choose the filters | [`BloomFilterPolicy`], LevelDB's; for internal keys [`InternalFilterPolicy`]; others: [`policy`] |
+//! | make filters of your own | [`FilterPolicy`], [`PrefixPolicy`] |
+//! | look a key up in many filters | [`KeyHash`], computed once |
 #![cfg_attr(
     feature = "table",
-    doc = "| write tables, read them | [`table::TableBuilder`], [`table::Table`] |"
+    doc = "| write tables, read them | [`table::TableBuilder`], [`table::Table`]; their layout: [`table`] |"
 )]
-#![cfg_attr(feature = "table", doc = "| walk tables, databases | [`table::Cursor`], [`database::Scan`] |")]
+#![cfg_attr(feature = "table", doc = "| walk a table, a database | [`table::Cursor`], [`database::Scan`] |")]
 #![cfg_attr(
     feature = "table",
-    doc = "| look a key up | [`table::Table::get`], [`database::Database::get`] |"
+    doc = "| look a key up | [`table::Table::get`], in a database's table [`table::Table::get_at`], in a database [`database::Database::get`] |"
 )]
 //! | find out what went wrong | [`Error`] |
 //!
-//! # More
-//!
-//! - [`filter_block`] shows the layout of a filter block, with an example byte by byte.
-#![cfg_attr(feature = "table", doc = "- [`table`] shows the layout of the table around it.")]
-//! - [`policy`] lists the filter policies that come with the library, and shows the layout of their
-//!   filters.
-//! - [`FilterPolicy`] is for filters of your own. Its page has a worked example, and so has
-//!   [`PrefixPolicy`].
-//! - [`KeyHash`] is the hash of a key, computed once to look the key up in many tables.
-#![cfg_attr(feature = "table", doc = "- [`database`] finds the live tables of a folder by its MANIFEST.")]
-//!
 //! # Promises
 //!
-//! 1. **Compatible.** Filter blocks and uncompressed tables equal LevelDB's byte for byte. With
-//!    Snappy, LevelDB reads the tables written here, and vice versa. Every answer of a filter block
-//!    equals LevelDB's, even on damaged blocks. Answers on damaged tables and databases equal
-//!    LevelDB's or differ on the safe side: an error where LevelDB passes over damage.
-//! 2. **Never a false negative.** When in doubt (a filter that is malformed, unknown or unreadable),
-//!    the answer is "may match". In such cases it is "no" only where LevelDB's answer is, as for an
-//!    empty filter.
-//! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. Memory and work are in
-//!    proportion to the data, or bounded by limits that the caller can set: lengths are checked
-//!    against the file and these limits before anything is allocated.
-//! 4. **Errors speak:** [`Error`] says where the fault is, what was expected and what was found.
+//! 1. **Compatible.** Filter blocks and uncompressed tables equal LevelDB's byte for byte, and every
+//!    answer of a filter block equals LevelDB's, on damaged blocks too. Answers on damaged tables and
+//!    databases differ on the safe side only: an error where LevelDB passes over damage.
+//! 2. **No false negatives.** In doubt the answer is "may match".
+//! 3. **No panic** on any bytes, and no memory or work out of proportion to the file, or beyond limits
+//!    that the caller can set.
+//! 4. **Precise errors:** file, offset, what was expected, what was found.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
