@@ -122,8 +122,6 @@ mod key;
 mod lanes;
 pub mod policy;
 #[cfg(feature = "table")]
-mod sort;
-#[cfg(feature = "table")]
 pub mod table;
 
 #[doc(inline)]
@@ -144,9 +142,6 @@ pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 #[doc(inline)]
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
-#[cfg(feature = "table")]
-#[doc(hidden)]
-pub use sort::{map_of, set_of, sort_by};
 
 /// Compiles the examples of the crate's page as doctests.
 #[cfg(all(doctest, feature = "table"))]

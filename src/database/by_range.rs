@@ -31,7 +31,7 @@ impl ByRange {
     pub(super) fn new(tables: &[LiveTable]) -> Self {
         let mut below: Vec<(usize, &LiveTable)> =
             tables.iter().enumerate().filter(|(_, table)| table.level > 0).collect();
-        crate::sort_by(&mut below, |(_, a), (_, b)| order(a, b));
+        below.sort_by(|(_, a), (_, b)| order(a, b));
         let mut unranged = [false; NUM_LEVELS as usize];
         let mut furthest: Option<(usize, &LiveTable)> = None;
         let places = below.into_iter().map(|(at, table)| {

@@ -222,7 +222,7 @@ impl Database {
         let live = self.manifest().ok().map(|manifest| manifest.tables_for(user_key));
         let all = self.manifest().is_err().then(|| {
             let mut all: Vec<_> = self.table_files().collect();
-            crate::sort_by(&mut all, |one, other| other.number.cmp(&one.number));
+            all.sort_by_key(|table| std::cmp::Reverse(table.number));
             all
         });
         live.into_iter().flatten().map(|recorded| self.with_file(recorded)).chain(all.into_iter().flatten())
@@ -236,7 +236,7 @@ impl Database {
         let logs = self.files.all_of(FileKind::Log);
         let logs = logs.map(|(number, file)| DatabaseLog { number, is_live: is_live(number), file });
         let mut logs: Vec<_> = logs.collect();
-        crate::sort_by(&mut logs, |one, other| one.number.cmp(&other.number));
+        logs.sort_by_key(|log| log.number);
         logs.into_iter()
     }
 

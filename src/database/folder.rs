@@ -220,11 +220,9 @@ impl DatabaseFiles {
     }
 
     fn sort(&mut self) {
-        crate::sort_by(&mut self.files, |a, b| (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path)));
-        crate::sort_by(&mut self.unreadable, |a, b| {
-            (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path))
-        });
-        crate::sort_by(&mut self.strays, |a, b| a.path.cmp(&b.path));
+        self.files.sort_by(|a, b| (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path)));
+        self.unreadable.sort_by(|a, b| (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path)));
+        self.strays.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
     /// Returns `true` if there is a `CURRENT` or a MANIFEST, readable or not. Without either, this

@@ -1,6 +1,7 @@
 //! Opening the database in a folder, which a writer may be changing (`DBImpl::Recover` in LevelDB's
 //! `db/db_impl.cc`).
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::database::Database;
@@ -98,7 +99,7 @@ impl Database {
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
             (Ok(now), Ok(then)) => {
-                let missing = crate::set_of(before.missing().map(|table| table.number));
+                let missing = BTreeSet::from_iter(before.missing().map(|table| table.number));
                 now.incomplete_tail() == then.incomplete_tail()
                     && self.missing_logs().all(|log| before.missing_logs().any(|then| then == log))
                     && self.missing().all(|table| missing.contains(&table.number))
@@ -116,7 +117,7 @@ impl Database {
             || self.files.unreadable().any(|file| (file.kind, file.number) == log);
         let log = (!is_listed).then(|| FileKind::Log.file_name(manifest.log_number()));
         // A set, since a table's number may be on two levels.
-        let mut names = crate::set_of(self.missing().flat_map(|table| table_names(table.number)));
+        let mut names = BTreeSet::from_iter(self.missing().flat_map(|table| table_names(table.number)));
         names.extend(log);
         self.files.look_again(&self.dir, names);
     }

@@ -319,7 +319,7 @@ impl<'d> Arranged<'d> {
 fn runs<'d>(mut tables: Vec<DatabaseTable<'d>>, order: &dyn Comparator) -> Vec<Vec<DatabaseTable<'d>>> {
     let level = |table: &DatabaseTable<'_>| table.recorded().map(|recorded| recorded.level);
     let keys = |table: &DatabaseTable<'d>| table.recorded().and_then(LiveTable::user_keys);
-    crate::sort_by(&mut tables, |a, b| {
+    tables.sort_by(|a, b| {
         let (a_keys, b_keys) = (keys(a).unwrap_or_default(), keys(b).unwrap_or_default());
         level(a).cmp(&level(b)).then_with(|| order.compare(a_keys.0, b_keys.0))
     });

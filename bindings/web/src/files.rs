@@ -42,7 +42,7 @@ impl Files {
     pub fn new(files: impl IntoIterator<Item = (String, u64)>, host: Arc<dyn Host>) -> Self {
         let numbered = (0..).zip(files).map(|(number, (path, len))| (PathBuf::from(path), (number, len)));
         Self {
-            files: filterblock::map_of(numbered),
+            files: BTreeMap::from_iter(numbered),
             host,
             held: Arc::default(),
             is_whole: AtomicBool::default(),

@@ -166,7 +166,7 @@ impl ReadAt for Source {
 
     fn will_need(&self, ranges: &[Range<u64>]) {
         let mut ranges: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).cloned().collect();
-        filterblock::sort_by(&mut ranges, |one, other| one.start.cmp(&other.start));
+        ranges.sort_by_key(|range| range.start);
         let mut needed: Vec<Range<u64>> = Vec::new();
         for range in ranges {
             let range = range.start..range.end.min(self.len);

@@ -88,7 +88,7 @@ impl Database {
         let mut sorted: Vec<_> =
             (0..user_keys.len()).filter(|key| matches!(found.get(*key), Some(None))).collect();
         let user_key = |number: usize| user_keys.get(number).copied().unwrap_or_default();
-        crate::sort_by(&mut sorted, |a, b| order.compare(user_key(*a), user_key(*b)));
+        sorted.sort_by(|a, b| order.compare(user_key(*a), user_key(*b)));
 
         let mut asked = BTreeMap::new();
         sorted.into_iter().for_each(|key| ask_next(&mut asked, &mut ways, key));

@@ -172,7 +172,7 @@ impl WriteOptions {
         // panic.
         let named = |policy: &SharedPolicy| (policy.name().to_owned(), Arc::clone(policy));
         let mut policies: Vec<(String, SharedPolicy)> = self.filter_policies.iter().map(named).collect();
-        crate::sort_by(&mut policies, |(a, _), (b, _)| a.cmp(b));
+        policies.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut neighbours = policies.iter().zip(policies.iter().skip(1));
         if let Some(((twice, _), _)) = neighbours.find(|((a, _), (b, _))| a == b) {
             return Err(Error::InvalidOption {

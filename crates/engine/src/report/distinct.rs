@@ -46,7 +46,7 @@ impl DistinctSum {
     #[must_use]
     pub(crate) fn of_places(&self, is_meant: impl Fn(TableLevel) -> bool) -> Self {
         let meant = self.0.iter().filter(|(place, _)| is_meant(**place));
-        Self(filterblock::map_of(meant.map(|(place, keys)| (*place, keys.clone()))))
+        Self(BTreeMap::from_iter(meant.map(|(place, keys)| (*place, keys.clone()))))
     }
 
     /// The number of different keys. `None`: there are no tables, or the number of keys of some table is not known.

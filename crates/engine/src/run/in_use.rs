@@ -1,5 +1,6 @@
 //! Databases in use, whose tables may vanish while a command works through the folder.
 
+use std::collections::BTreeSet;
 use std::{io, path::PathBuf, sync::Arc};
 
 use crate::walk::{Folder, reopen};
@@ -18,7 +19,7 @@ pub(crate) fn retry_vanished(
     vanished: Vec<PathBuf>,
     mut look: impl FnMut(PathBuf, &Arc<Folder>) -> io::Result<bool>,
 ) -> io::Result<Vec<PathBuf>> {
-    let mut seen = filterblock::set_of(files(folder));
+    let mut seen = BTreeSet::from_iter(files(folder));
     seen.extend(folder.missing().map(|(path, ..)| path));
     let mut left = vanished;
     for _ in 0..MAX_ROUNDS {

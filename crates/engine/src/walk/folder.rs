@@ -210,7 +210,7 @@ impl Folder {
                 (FileKind::Table, number) => Some(((number, stray.len), name.to_owned())),
                 _ => None,
             });
-            filterblock::map_of(copies)
+            BTreeMap::from_iter(copies)
         });
         copies.get(&(live.number, live.size)).map(String::as_str)
     }
@@ -343,7 +343,7 @@ impl Folder {
         });
         let mut all: Vec<_> = links.chain(unreadable).chain(strays).collect();
         all.retain(|(kind, ..)| matches!(kind, FileKind::Table | FileKind::Log));
-        filterblock::sort_by(&mut all, |(_, a, a_path, _), (_, b, b_path, _)| (a, a_path).cmp(&(b, b_path)));
+        all.sort_by(|(_, a, a_path, _), (_, b, b_path, _)| (a, a_path).cmp(&(b, b_path)));
         all.into_iter().map(|(_, _, path, error)| (path, error)).collect()
     }
 }

@@ -130,7 +130,7 @@ impl Overview {
         let rate = |table: &Table| table.filter.as_ref()?.random_fpr.map(|rate| rate.rate);
         let mut others: Vec<(f64, &Table)> =
             filtered().filter(is_new).filter_map(|table| Some((rate(table)?, table))).collect();
-        filterblock::sort_by(&mut others, |(one, _), (other, _)| other.total_cmp(one));
+        others.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let left = most.saturating_sub(chosen.len());
         chosen.extend(others.into_iter().map(|(_, table)| table).take(left));
         chosen

@@ -1,5 +1,6 @@
 //! The overview of a database: a look at each table, and its verification.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -133,7 +134,7 @@ impl Fold {
         overview.has_records = folder.has_records();
         overview.has_undo = folder.has_undo();
         // Logs that are read are added once it is known what they hold.
-        let named = filterblock::set_of(logs.iter().filter(|_| !overview.found.verified));
+        let named = BTreeSet::from_iter(logs.iter().filter(|_| !overview.found.verified));
         let logs = folder.logs().filter(|(log, _)| named.contains(&log.path));
         overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
         for verified in verdicts_on_folder(&place) {
@@ -201,7 +202,7 @@ impl Fold {
         if let Some(finding) = versions.finding(&newest.folder, engine) {
             overview.found.add(name_of(&newest.path), Verdict::of_finding(finding), true);
         }
-        let known = filterblock::set_of(overview.tables.iter().filter_map(|table| table.number));
+        let known = BTreeSet::from_iter(overview.tables.iter().filter_map(|table| table.number));
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
         overview.tables.splice(0..0, missing);
@@ -209,7 +210,7 @@ impl Fold {
             let (entries, marks) = (table.entries?.count, std::mem::take(&mut table.marks));
             Some((table.number?, TableEntries { entries, marks }))
         };
-        let entries = filterblock::map_of(overview.tables.iter_mut().filter_map(entries));
+        let entries = BTreeMap::from_iter(overview.tables.iter_mut().filter_map(entries));
         overview.weights = lookup_weights(&newest.folder, &entries);
         overview.spans = spans(&begun.folder);
         overview.spans.extend(spans(&newest.folder));

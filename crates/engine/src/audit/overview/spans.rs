@@ -35,7 +35,7 @@ impl Spans {
     /// The positions according to the bytewise order of user keys.
     pub(crate) fn bytewise(tables: &[Extent<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
-        filterblock::sort_by(&mut ends, Ord::cmp);
+        ends.sort();
         ends.dedup();
         let at = |key: &[u8]| ends.partition_point(|end| *end < key);
         // The change, at each end, in the number of bytes of a stretch between two ends.
@@ -67,7 +67,7 @@ impl Spans {
             let [first, last] = table.ends.map(share);
             (table.number, [first, last.max(first)])
         };
-        Self(filterblock::map_of(tables.iter().map(place)))
+        Self(BTreeMap::from_iter(tables.iter().map(place)))
     }
 
     /// Positions of tables whose order is not known: side by side on each level.
@@ -84,7 +84,7 @@ impl Spans {
             *start += table.size as f64;
             (table.number, [first, *start / all])
         };
-        Self(filterblock::map_of(tables.iter().map(place)))
+        Self(BTreeMap::from_iter(tables.iter().map(place)))
     }
 
     /// Adds other positions, which replace those of the same tables.

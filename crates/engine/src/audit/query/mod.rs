@@ -21,7 +21,7 @@ impl SoughtKeys {
     /// Takes the keys in the order in which they are answered.
     pub fn new(given: Vec<Vec<u8>>) -> Self {
         let mut sorted: Vec<usize> = (0..given.len()).collect();
-        filterblock::sort_by(&mut sorted, |one, other| given.get(*one).cmp(&given.get(*other)));
+        sorted.sort_by(|one, other| given.get(*one).cmp(&given.get(*other)));
         Self { given, sorted }
     }
 

@@ -55,7 +55,7 @@ impl LookupWeights {
 
     fn bytewise(tables: &[TableRange<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
-        filterblock::sort_by(&mut ends, Ord::cmp);
+        ends.sort();
         ends.dedup();
         let scale = Scale(ends);
         let mut changes = vec![0.0; 2 * scale.0.len() + 1];
@@ -81,7 +81,7 @@ impl LookupWeights {
             let [first, last] = scale.ends(table);
             (table.number, until(last + 1) - until(first))
         };
-        Self(Some(filterblock::map_of(tables.iter().map(weight))))
+        Self(Some(BTreeMap::from_iter(tables.iter().map(weight))))
     }
 
     /// The weight of the table with this number and this number of entries. If the order of keys is not known, the

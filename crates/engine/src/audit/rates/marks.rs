@@ -43,11 +43,11 @@ impl Marks {
 /// For each key to take, the number of data blocks up to it.
 fn ends(blocks: u64, most: u64) -> BTreeSet<u64> {
     if blocks <= most.saturating_add(1) {
-        return filterblock::set_of(1..blocks);
+        return BTreeSet::from_iter(1..blocks);
     }
     let parts = most / 2 + 1;
     let end_of = |part: u64| (u128::from(blocks) * u128::from(part) / u128::from(parts)) as u64;
-    let mut ends = filterblock::set_of((1..parts).map(end_of));
+    let mut ends = BTreeSet::from_iter((1..parts).map(end_of));
     for distance in (0..u64::BITS).map(|power| 1 << power) {
         if distance >= blocks / parts || ends.len() as u64 + 2 > most {
             break;

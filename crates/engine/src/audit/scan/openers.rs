@@ -58,7 +58,7 @@ impl<R: ReadAt> ReadAt for Locked<R> {
 /// were not there even then, filled in by the first call.
 pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
-    let missing = missing.get_or_init(|| filterblock::set_of(folder.missing().map(|(path, ..)| path)));
+    let missing = missing.get_or_init(|| BTreeSet::from_iter(folder.missing().map(|(path, ..)| path)));
     !missing.contains(path)
 }
 

@@ -208,7 +208,7 @@ impl Parts {
         }
         let keys = counter.keys_at(&positions)?;
         self.chosen.extend(positions.into_iter().zip(keys));
-        filterblock::sort_by(&mut self.chosen, |(one, _), (other, _)| one.cmp(other));
+        self.chosen.sort_by_key(|(one, _)| *one);
         Ok(())
     }
 

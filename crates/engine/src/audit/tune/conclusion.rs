@@ -132,7 +132,7 @@ impl TuneResults<'_> {
     }
 
     fn base_lgs(&self) -> BTreeSet<u8> {
-        filterblock::set_of(self.survey.iter().filter_map(|filters| filters.as_ref().ok()?.base_lg))
+        BTreeSet::from_iter(self.survey.iter().filter_map(|filters| filters.as_ref().ok()?.base_lg))
     }
 
     fn sample(&self) -> SampleSize {
@@ -247,7 +247,7 @@ impl TuneResults<'_> {
         }
         // Tables of level 0 are replaced soonest, by tables with the program's own bits.
         let bits_of_program = self.most_used.map_or(USUAL_BITS, |(_, bits)| bits);
-        let ranges = filterblock::set_of(self.candidates(None).map(|(_, setting)| setting.base_lg));
+        let ranges = BTreeSet::from_iter(self.candidates(None).map(|(_, setting)| setting.base_lg));
         let best = ranges.into_iter().filter_map(|base_lg| {
             let items = |level: &LevelFacts| -> Vec<Item> {
                 let mut fewest = f64::INFINITY;

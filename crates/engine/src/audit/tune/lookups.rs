@@ -85,7 +85,7 @@ pub(super) type Survey = Vec<Result<TableFilters, TuneFailure>>;
 
 /// Sorts the lookups by key, finds the end of each, and learns which filters each table has.
 pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
-    filterblock::sort_by(lookups, |a, b| input.order.compare(&a.key, &b.key));
+    lookups.sort_by(|a, b| input.order.compare(&a.key, &b.key));
     let mut of_tables: Vec<Vec<(u32, u32)>> = vec![Vec::new(); input.tables.len()];
     for (number, lookup) in (0..).zip(&*lookups) {
         for (after, &table) in (0..).zip(&lookup.visits) {

@@ -1,5 +1,6 @@
 //! Finds the tables to tune at each path, and tunes them.
 
+use std::collections::BTreeSet;
 use std::{io, path::Path, sync::Arc};
 
 use filterblock::Error;
@@ -150,7 +151,7 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
         Ok(Some(file)) => file.path.clone(),
         _ => database.table_path(number),
     };
-    let missing = filterblock::set_of(folder.missing().map(|(_, table, _)| table.number));
+    let missing = BTreeSet::from_iter(folder.missing().map(|(_, table, _)| table.number));
     let tables = manifest.tables().iter().map(|table| TableInfo {
         path: path(table.number),
         level: Some(table.level),

@@ -47,7 +47,7 @@ impl RandomVisits {
         tried: &[Waiting],
         tallies: &BTreeMap<Option<u8>, LevelTally>,
     ) -> Self {
-        let counted = filterblock::map_of(tried.iter().map(|tried| (tried.table, tried.entries)));
+        let counted = BTreeMap::from_iter(tried.iter().map(|tried| (tried.table, tried.entries)));
         let estimated = |table: usize| {
             let each = tallies.get(&input.level(table)).and_then(|tally| tally.entries.per_byte());
             each.map_or(0, |each| (each * input.size(table) as f64).round() as u64)
@@ -64,7 +64,7 @@ impl RandomVisits {
         };
         let numbers = || manifest.tables().iter().map(|table| table.number);
         let weights =
-            LookupWeights::of_tables(manifest.tables(), &filterblock::map_of(numbers().zip(entries)));
+            LookupWeights::of_tables(manifest.tables(), &BTreeMap::from_iter(numbers().zip(entries)));
         Self(numbers().map(|number| weights.of(Some(number), 0) / sum).collect())
     }
 

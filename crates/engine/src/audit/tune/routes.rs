@@ -43,7 +43,7 @@ impl Routes {
             let mut ranges: Vec<_> = of_level.filter_map(range).collect();
             match level {
                 0 => ranges.reverse(),
-                _ => filterblock::sort_by(&mut ranges, |a, b| order.compare(&a.smallest, &b.smallest)),
+                _ => ranges.sort_by(|a, b| order.compare(&a.smallest, &b.smallest)),
             }
             let is_apart =
                 level > 0 && ranges.is_sorted_by(|a, b| order.compare(&a.largest, &b.smallest).is_le());

@@ -18,7 +18,7 @@ pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, Tune
     let size = |table: &usize| input.tables.get(*table).map_or(0, |table| table.size);
     let mut of_levels: Vec<(u64, Vec<usize>)> =
         of_levels.into_values().map(|tables| (tables.iter().map(size).sum(), tables)).collect();
-    filterblock::sort_by(&mut of_levels, |(one, _), (other, _)| one.cmp(other));
+    of_levels.sort_by_key(|(one, _)| *one);
     let mut left = if all { u64::MAX } else { SAMPLE };
     let mut chosen = Vec::new();
     let mut levels_left = of_levels.len() as u64;
@@ -44,7 +44,7 @@ pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, Tune
             }
         }
     }
-    filterblock::sort_by(&mut chosen, Ord::cmp);
+    chosen.sort();
     chosen
 }
 

@@ -80,7 +80,7 @@ fn of_table<R: ReadAt>(
     number: usize,
 ) -> Result<Vec<(Drawn, f64)>> {
     let mut handles: Vec<BlockHandle> = table.data_blocks().collect::<Result<_>>()?;
-    filterblock::sort_by(&mut handles, |one, other| one.offset.cmp(&other.offset));
+    handles.sort_by_key(|handle| handle.offset);
     let mut random = SplitMix(number as u64);
     let mut left = decode_limit_of(table);
     let mut drawn = Vec::with_capacity(places.len());

@@ -50,7 +50,7 @@ pub(super) fn best_by_level(
         }
         states = if next.len() > MAX_STATES { undominated(next) } else { next };
     }
-    filterblock::sort_by(&mut states, |a, b| a.reads.total_cmp(&b.reads).then(a.size.total_cmp(&b.size)));
+    states.sort_by(|a, b| a.reads.total_cmp(&b.reads).then(a.size.total_cmp(&b.size)));
     let (mut most, mut good) = (f64::INFINITY, Vec::new());
     for State { size, reads, chosen } in states {
         if reads > most {
@@ -80,7 +80,7 @@ pub(super) fn least<T>(all: impl Iterator<Item = (f64, f64, T)>) -> Option<T> {
 
 /// Leaves out states that are no smaller than another and read no less. Keeps at most `MAX_STATES`.
 fn undominated(mut states: Vec<State>) -> Vec<State> {
-    filterblock::sort_by(&mut states, |a, b| a.size.total_cmp(&b.size).then(a.reads.total_cmp(&b.reads)));
+    states.sort_by(|a, b| a.size.total_cmp(&b.size).then(a.reads.total_cmp(&b.reads)));
     let mut fewest = f64::INFINITY;
     states.retain(|state| {
         let is_better = state.reads < fewest;

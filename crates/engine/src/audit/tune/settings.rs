@@ -27,11 +27,11 @@ const FORMULA_KEYS: u64 = 10_000;
 pub(super) fn grid(policy: Policy, in_use: &[(u8, u32)]) -> Vec<Setting> {
     let mut ranges: Vec<u8> = BASE_LGS.to_vec();
     ranges.extend(in_use.iter().map(|&(base_lg, _)| base_lg).filter(|base_lg| *base_lg >= LEAST_BASE_LG));
-    filterblock::sort_by(&mut ranges, Ord::cmp);
+    ranges.sort();
     ranges.dedup();
     let mut bits: Vec<u32> = BITS.collect();
     bits.extend(in_use.iter().map(|&(_, bits)| bits));
-    filterblock::sort_by(&mut bits, Ord::cmp);
+    bits.sort();
     bits.dedup();
     let mut grid = Vec::new();
     for policy in readers(policy) {

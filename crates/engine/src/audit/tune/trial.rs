@@ -226,7 +226,7 @@ fn made_keys<R: ReadAt>(
             made.push(key);
         }
     }
-    filterblock::sort_by(&mut made, |a, b| plan.order.compare(a, b));
+    made.sort_by(|a, b| plan.order.compare(a, b));
     let offsets = locate(table, made.iter().map(Vec::as_slice), (plan.encoding, plan.order))?;
     for at in in_rounds(offsets.len()) {
         let (Some(key), Some(&offset)) = (made.get(at), offsets.get(at)) else { continue };

@@ -20,14 +20,14 @@ pub(super) fn doubtful<'a>(mut items: Vec<(Place, u64, &'a Stretch)>, order: Ord
         order.compare(first, last) != Ordering::Greater
     });
     // At one place, the file of the highest number most likely has the newest versions.
-    filterblock::sort_by(&mut items, |(a, a_number, _), (b, b_number, _)| (a, b_number).cmp(&(b, a_number)));
+    items.sort_by(|(a, a_number, _), (b, b_number, _)| (a, b_number).cmp(&(b, a_number)));
     // The ends of stretches in the order of keys, starts before ends.
     let mut ends = Vec::with_capacity(items.len().saturating_mul(2));
     for (at, (.., stretch)) in items.iter().enumerate() {
         let [first, last] = &stretch.ends;
         ends.extend([(&**first, false, at), (&**last, true, at)]);
     }
-    filterblock::sort_by(&mut ends, |a, b| order.compare(a.0, b.0).then(a.1.cmp(&b.1)));
+    ends.sort_by(|a, b| order.compare(a.0, b.0).then(a.1.cmp(&b.1)));
     let (mut active, mut ranges, mut start) = (Active::new(items.len()), Vec::new(), None);
     for (key, is_end, at) in ends {
         let Some((.., stretch)) = items.get(at) else { continue };

@@ -26,7 +26,7 @@ impl BlockExtents {
     /// footer that are in no block.
     pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
         // The blocks are nearly sorted already if the table is sound.
-        filterblock::sort_by(&mut self.blocks, Ord::cmp);
+        self.blocks.sort();
         self.blocks.dedup();
         let (mut end, mut widest) = (0, BlockHandle::default());
         let mut unused = 0u64;

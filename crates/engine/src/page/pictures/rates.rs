@@ -91,7 +91,7 @@ fn can_show(point: &&RatePoint) -> bool {
 
 fn plot(points: &[&RatePoint], formula: &[(f64, f64)]) -> RatePlot {
     let mut bits: Vec<f64> = points.iter().map(|point| point.bits_per_entry).collect();
-    filterblock::sort_by(&mut bits, f64::total_cmp);
+    bits.sort_by(f64::total_cmp);
     let median = bits.get(bits.len() / 2).copied().unwrap_or(1.0);
     let most = USUAL_BITS.max(median * TIMES_MEDIAN);
     let bits = Linear::from_zero(bits.into_iter().map(|bits| bits.min(most)).chain([LEAST_BITS]));
@@ -160,7 +160,7 @@ fn keys(rates: &Rates, dots: &[Dot], beyond: u64, odd: u64) -> Vec<Key> {
 fn description(points: &[&RatePoint], dots: &[Dot]) -> String {
     let (tables, marks) = (counted(points.len() as u64, "table"), counted(dots.len() as u64, "mark"));
     let mut found: Vec<f64> = points.iter().map(|point| point.rate.value).collect();
-    filterblock::sort_by(&mut found, f64::total_cmp);
+    found.sort_by(f64::total_cmp);
     let [Some(least), Some(median), Some(most)] =
         [found.first(), found.get(found.len() / 2), found.last()].map(|rate| rate.copied().map(percent))
     else {

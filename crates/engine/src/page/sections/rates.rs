@@ -40,7 +40,7 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
         return html! {};
     }
     let formula = (1..=MOST_BITS).map(|bits| (f64::from(bits), formula(bits))).collect();
-    filterblock::sort_by(&mut rated, |(_, _, one), (_, _, other)| other.rate.total_cmp(&one.rate));
+    rated.sort_by(|(_, _, one), (_, _, other)| other.rate.total_cmp(&one.rate));
     let all = rated.len();
     rated.truncate(WORST);
     let summary = match all > rated.len() {

@@ -137,7 +137,7 @@ fn model(page: &Shown<'_>, tuning: &Tuning) -> TuneCurve {
         }
     }
     for (_, line) in &mut lines {
-        filterblock::sort_by(&mut line.points, |one, other| one.size.total_cmp(&other.size));
+        line.points.sort_by(|one, other| one.size.total_cmp(&other.size));
     }
     let mark = |name: String, outcome: &Outcome| {
         Some(CurveMark { name, size: outcome.size.value, rate: interval_of(rate(&outcome.rates)?) })

@@ -62,14 +62,10 @@ fn listed(tables: &[Table]) -> Vec<&Table> {
         };
         let rate =
             |table: &Table| table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0);
-        filterblock::sort_by(&mut listed, |one, other| {
-            rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one)))
-        });
+        listed.sort_by(|one, other| rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one))));
         listed.truncate(MOST);
     }
-    filterblock::sort_by(&mut listed, |a, b| {
-        (a.place(), a.number, a.name()).cmp(&(b.place(), b.number, b.name()))
-    });
+    listed.sort_by(|a, b| (a.place(), a.number, a.name()).cmp(&(b.place(), b.number, b.name())));
     listed
 }
 

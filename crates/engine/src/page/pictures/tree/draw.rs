@@ -163,7 +163,7 @@ fn strip(lanes: &[Vec<Block>], top: f64, lane: Lane, largest: f64) -> Markup {
 fn missing(lanes: &[Vec<Block>]) -> Vec<(f64, f64)> {
     let lacking = lanes.iter().flatten().filter(|block| block.missing > 0);
     let mut ranges: Vec<(f64, f64)> = lacking.map(visible_range).collect();
-    filterblock::sort_by(&mut ranges, |a, b| a.0.total_cmp(&b.0));
+    ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut joined: Vec<(f64, f64)> = Vec::new();
     for range in ranges {
         match joined.last_mut() {

@@ -145,7 +145,7 @@ pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> 
 fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     let mut by_number: Vec<usize> = (0..numbers.len()).collect();
     let number = |index: &usize| numbers.get(*index).copied().unwrap_or_default();
-    filterblock::sort_by(&mut by_number, |one, other| number(one).cmp(&number(other)));
+    by_number.sort_by_key(number);
     let mut shares = vec![1; numbers.len()];
     let mut left = most;
     for (done, index) in by_number.iter().enumerate() {
@@ -164,7 +164,7 @@ fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
 fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
     let (mut placed, others): (Vec<&TreeTable>, Vec<&TreeTable>) =
         level.tables.iter().partition(|table| sound_range(table).is_some());
-    filterblock::sort_by(&mut placed, |a, b| {
+    placed.sort_by(|a, b| {
         let (a, b) = (sound_range(a).unwrap_or_default(), sound_range(b).unwrap_or_default());
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
