@@ -66,7 +66,7 @@ impl Pending {
         }
     }
 
-    /// Replaces the buffered keys by their hashes. Returns `false` if there are none.
+    /// Replaces the buffered keys by their hashes. Returns `false` and keeps them if one of them has no hash.
     #[cold]
     fn hash_buffered(&mut self, policy: &impl FilterPolicy) -> bool {
         let keys = std::mem::take(&mut self.keys);
