@@ -28,11 +28,6 @@ impl<C: Comparator> InternalKeyComparator<C> {
         Self { user }
     }
 
-    /// Returns the order of the user keys.
-    pub const fn user_comparator(&self) -> &C {
-        &self.user
-    }
-
     /// Replaces the user key of `key` with the result of `shorten`, if that is shorter and comes
     /// later. The greatest tag puts the new key before all other entries of its user key.
     fn shorten(&self, key: &mut Vec<u8>, shorten: impl FnOnce(&mut Vec<u8>)) {
@@ -209,7 +204,6 @@ mod tests {
     fn it_shows_the_order_of_the_user_keys() {
         assert_eq!(format!("{INTERNAL:?}"), r#"InternalKeyComparator("leveldb.BytewiseComparator")"#);
         assert_eq!(INTERNAL.name(), "leveldb.InternalKeyComparator");
-        assert_eq!(INTERNAL.user_comparator(), &BytewiseComparator);
     }
 
     /// Basho changed the order and kept the name.

@@ -34,10 +34,10 @@ use crate::{Error, Result, Structure};
 /// let filter = AtomicBloomFilter::with_capacity(1000, 10)?;
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| filter.add_all(["apple", "pear"]));
-///     scope.spawn(|| filter.add_u64(42));
+///     scope.spawn(|| filter.add(&42_u64.to_le_bytes()));
 /// });
-/// assert!(filter.may_contain_str("pear"));
-/// assert!(filter.may_contain_u64(42));
+/// assert!(filter.may_contain(b"pear"));
+/// assert!(filter.may_contain(&42_u64.to_le_bytes()));
 /// assert!(!filter.may_contain(b"plum"));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
@@ -141,16 +141,6 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Adds a string. Its key is its bytes in UTF-8.
-    pub fn add_str(&self, key: &str) {
-        self.add(key.as_bytes());
-    }
-
-    /// Adds an integer. Its key is its eight bytes, little-endian.
-    pub fn add_u64(&self, key: u64) {
-        self.add(&key.to_le_bytes());
-    }
-
     /// Adds many keys, each a byte string or a string.
     ///
     /// This is faster than adding keys one by one if the iterator announces (by its `size_hint`) many
@@ -170,12 +160,6 @@ impl AtomicBloomFilter {
         } else {
             keys.for_each(|key| self.add(key.as_ref()));
         }
-    }
-
-    /// Adds many integers. The key of each is its value as a `u64`, in eight bytes, little-endian.
-    /// This is as fast as [`add_all`](Self::add_all).
-    pub fn add_all_integers<K: Into<u64>>(&self, keys: impl IntoIterator<Item = K>) {
-        self.add_all(keys.into_iter().map(|key| key.into().to_le_bytes()));
     }
 
     /// Adds a key to a filter that no other thread sees.
@@ -205,18 +189,6 @@ impl AtomicBloomFilter {
     pub fn may_contain(&self, key: &[u8]) -> bool {
         positions(key, self.bits(), self.probes)
             .all(|position| self.place(position).is_none_or(|(word, bit)| word.load(Relaxed) & bit != 0))
-    }
-
-    /// Returns `true` if the string `key` may have been added.
-    #[must_use]
-    pub fn may_contain_str(&self, key: &str) -> bool {
-        self.may_contain(key.as_bytes())
-    }
-
-    /// Returns `true` if the integer `key` may have been added, as an integer of any type.
-    #[must_use]
-    pub fn may_contain_u64(&self, key: u64) -> bool {
-        self.may_contain(&key.to_le_bytes())
     }
 
     /// Adds all keys of `other`, and leaves `other` as it is. Other threads may go on filling

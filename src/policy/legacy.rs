@@ -82,11 +82,6 @@ impl LegacyBloomPolicy {
         Self { hash, ..self }
     }
 
-    /// Returns the setting of [`with_hash`](Self::with_hash).
-    pub const fn legacy_hash(&self) -> LegacyHash {
-        self.hash
-    }
-
     /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has a
     /// hash for every key.
     #[inline]

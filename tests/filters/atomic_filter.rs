@@ -66,30 +66,17 @@ fn what_is_no_filter_is_an_error() {
 }
 
 #[test]
-fn keys_of_every_kind() {
+fn many_keys_are_added_as_each_of_them() {
     let one_by_one = AtomicBloomFilter::new(4096, 5).unwrap();
     let batch = AtomicBloomFilter::new(4096, 5).unwrap();
-    one_by_one.add(b"bytes");
-    one_by_one.add(b"");
-    one_by_one.add_str("grün");
-    one_by_one.add_str("owned");
-    one_by_one.add_u64(7);
-    one_by_one.add_u64(300);
-    one_by_one.add_u64(u64::MAX);
+    for key in [&b"bytes"[..], b"", "grün".as_bytes(), b"owned"] {
+        one_by_one.add(key);
+    }
     batch.add_all([&b"bytes"[..], b""]);
     batch.add_all(["grün"]);
     batch.add_all([String::from("owned")]);
-    batch.add_all_integers([7_u8]);
-    batch.add_all_integers([300_u16]);
-    batch.add_all_integers([u64::MAX]);
     assert_eq!(written(&one_by_one), written(&batch));
-
-    assert!(batch.may_contain(b""));
-    assert!(batch.may_contain("grün".as_bytes()) && batch.may_contain_str("grün"));
-    assert!(batch.may_contain_u64(7));
-    // Integers are keys of eight bytes, lowest first.
-    assert!(batch.may_contain(&[44, 1, 0, 0, 0, 0, 0, 0]));
-    assert!(!batch.may_contain(&[7]) && !batch.may_contain_str("7") && !batch.may_contain_u64(8));
+    assert!(batch.may_contain(b"") && batch.may_contain("grün".as_bytes()) && !batch.may_contain(&[7]));
 }
 
 #[test]
