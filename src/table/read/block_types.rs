@@ -42,20 +42,9 @@ pub struct DataBlockTypes<'t, R> {
     passed: u64,
 }
 
-impl<R: ReadAt> Table<R> {
-    /// Iterates over the data blocks with the compression type stored after each, as
-    /// [`compression_of`](Self::compression_of) returns it. Trailers that lie close together are
-    /// read together, up to 64 KiB of the file at a time. If the blocks are in order and all reads
-    /// succeed, no byte is read twice.
-    pub fn data_block_types(&self) -> DataBlockTypes<'_, R> {
-        DataBlockTypes {
-            table: self,
-            handles: self.data_blocks(),
-            behind: None,
-            group: VecDeque::new(),
-            window: None,
-            passed: 0,
-        }
+impl<'t, R> DataBlockTypes<'t, R> {
+    pub(super) fn new(table: &'t Table<R>, handles: DataBlocks<'t>) -> Self {
+        Self { table, handles, behind: None, group: VecDeque::new(), window: None, passed: 0 }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Inspecting the parts of a table.
 
 use super::Table;
+use super::block_types::DataBlockTypes;
 use super::blocks::{BlockCursor, DataBlocks};
 use super::filters::MAX_NAME;
 use crate::key::parts::has_time;
@@ -146,5 +147,13 @@ impl<R: ReadAt> Table<R> {
     pub fn compression_of(&self, handle: BlockHandle) -> Result<u8> {
         let id = self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.compression(span));
         id.map_err(|error| self.in_file(error))
+    }
+
+    /// Iterates over the data blocks with the compression type stored after each, as
+    /// [`compression_of`](Self::compression_of) returns it. Trailers that lie close together are
+    /// read together, up to 64 KiB of the file at a time. If the blocks are in order and all reads
+    /// succeed, no byte is read twice.
+    pub fn data_block_types(&self) -> DataBlockTypes<'_, R> {
+        DataBlockTypes::new(self, self.data_blocks())
     }
 }

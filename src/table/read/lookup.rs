@@ -1,17 +1,20 @@
-//! Looking up a user key in a database's table (LevelDB's `db/version_set.cc`, `SaveValue`).
+//! Looking up a key in a table (LevelDB's `table/table.cc`, `InternalGet`), and a user key in a database's table
+//! (`db/version_set.cc`, `SaveValue`).
 
 use std::fmt;
 
 use bytes::Bytes;
 
 use super::Table;
-use super::meter::Counter;
+use super::meter::{Counter, FilterMeter};
+use super::order::KeyOrder;
 #[cfg(doc)]
 use crate::Origin;
 use crate::bytes::coding::put_fixed64;
 use crate::key::comparator::SharedComparator;
 use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
 use crate::table::block::{Block, Contents, Position};
+use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, KeyFormat, Result, Structure};
 
@@ -30,6 +33,96 @@ pub enum Lookup {
 }
 
 impl<R: ReadAt> Table<R> {
+    /// Looks `key` up as [`get`](Self::get) does, but returns the key and the value of the first
+    /// entry at or after `key` in the one data block that may hold `key`.
+    ///
+    /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
+    /// only that data block, and no block if the index or the filter excludes `key`. `None` therefore
+    /// does not mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds
+    /// later keys.
+    ///
+    /// # Errors
+    ///
+    /// If the index or the data block is damaged.
+    pub fn get_entry(&self, key: &[u8]) -> Result<Option<(Bytes, Bytes)>> {
+        let found = self.find(key, ())?;
+        Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
+    }
+
+    /// Returns the value of the entry whose stored key is equal to `key`, according to the table's
+    /// comparator.
+    ///
+    /// In a database's tables, stored keys are internal keys: for a user key this returns `None`, and
+    /// [`get_at`](Self::get_at) finds its entry.
+    ///
+    /// The value is a view of its data block, which stays in memory as long as the value does. If
+    /// the keys are in bytewise order and the source [has](ReadAt::slice_at) the uncompressed block
+    /// in memory, the value alone is read from the source instead.
+    ///
+    /// Apart from reading that block, a lookup with LevelDB's index allocates nothing if keys are
+    /// in bytewise order. In other orders it allocates only a buffer for keys that share their
+    /// beginning with the previous key.
+    ///
+    /// # Errors
+    ///
+    /// If the index or the data block is damaged.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        if matches!(self.order, KeyOrder::Bytewise) {
+            return self.get_bytewise(key);
+        }
+        let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
+        found.map(|(block, at)| at.into_value(block)).transpose()
+    }
+
+    /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
+    /// filter denies it. Without a filter only the index decides.
+    ///
+    /// This reads nothing and, with LevelDB's index, allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the index is damaged.
+    pub fn may_contain(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.locate(key, ())?.is_some())
+    }
+
+    /// The handle of the data block that may hold `key`, or `None` if the index or the filter
+    /// excludes the key.
+    pub(in crate::table) fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
+        let handle = || {
+            let mut at = Position::default();
+            if !self.order.seek(&mut at, &self.index.block, key)? {
+                return Ok(None);
+            }
+            let handle = at.handle(&self.index.block)?;
+            self.blocks.span(handle, self.index.footer.index.offset)?;
+            Ok(Some(handle))
+        };
+        let handle = handle().map_err(|error| self.in_file(error))?;
+        let denied = |offset| {
+            self.filter().is_some_and(|filter| {
+                let passes = filter.key_may_match(offset, key);
+                counter.answered(passes);
+                !passes
+            })
+        };
+        Ok(handle.filter(|handle| !denied(handle.offset)))
+    }
+
+    /// The first entry at or after `key` in the one data block that may hold `key`, and that block.
+    pub(in crate::table) fn find(
+        &self,
+        key: &[u8],
+        counter: impl Counter,
+    ) -> Result<Option<(Block, Position)>> {
+        let Some(handle) = self.locate(key, counter)? else { return Ok(None) };
+        let block = self.block(handle, Block::default())?;
+        let mut at = Position::default();
+        let found = self.order.seek(&mut at, &block, key).map_err(|error| self.in_file(error))?;
+        counter.passed(|| self.holds(&block, found.then_some(&at), key))?;
+        Ok(found.then_some((block, at)))
+    }
+
     /// Looks up `user_key` as of `sequence`: finds its newest entry with a sequence number of at
     /// most `sequence`. A `sequence` beyond the greatest sequence number, 2^56 - 1, counts as that
     /// number, so `u64::MAX` finds the newest entry.
@@ -106,6 +199,69 @@ impl<R: ReadAt> Table<R> {
             expected: "true, for keys to be sought by sequence number".into(),
             found: "false".into(),
         })
+    }
+
+    /// Looks a key up as [`get`](Self::get) does, and counts the filter's answer in `meter`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get`](Self::get).
+    pub fn get_metered(&self, key: &[u8], meter: &FilterMeter) -> Result<Option<Bytes>> {
+        let found = self.find(key, meter)?;
+        let found = found.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
+        Ok(found.map(|(block, at)| at.value_bytes(&block)))
+    }
+
+    /// Looks a user key up as [`get_at`](Self::get_at) does, and counts the filter's answer in
+    /// `meter`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get_at`](Self::get_at).
+    pub fn get_at_metered(&self, user_key: &[u8], sequence: u64, meter: &FilterMeter) -> Result<Lookup> {
+        self.try_get_at(user_key, sequence, meter).map_err(|error| self.in_file(error))
+    }
+
+    /// Returns `Some(true)` if a block has an entry of the key, with any sequence number,
+    /// `Some(false)` if it has none, and `None` if the table has no filter. `at` is the block's first
+    /// entry at or after `key`, if there is one.
+    pub(super) fn holds(
+        &self,
+        block: &Block<impl AsRef<[u8]>>,
+        at: Option<&Position>,
+        key: &[u8],
+    ) -> Result<Option<bool>> {
+        if self.filter().is_none() {
+            return Ok(None);
+        }
+        let is_it = |at: &Position| self.is_same_key(at.key(block), key);
+        let mut is_stored = at.is_some_and(is_it);
+        if !is_stored && self.user_order.is_some() {
+            // Versions of the key that are newer than the version sought come before it.
+            let (time, greatest) = match self.key_format() {
+                KeyFormat::Basho => (&[0; TAG_LEN][..], EXPIRING),
+                _ => (&[][..], VALUE),
+            };
+            let tag = MAX_SEQUENCE << 8 | u64::from(greatest);
+            let newest = [self.filtered(key), time, &tag.to_le_bytes()].concat();
+            let mut at = Position::default();
+            let found = self.order.seek(&mut at, block, &newest).map_err(|error| self.in_file(error))?;
+            is_stored = found && is_it(&at);
+        }
+        Ok(Some(is_stored))
+    }
+
+    /// The part of an internal key that filters are made from, or the whole key if it is too short to
+    /// be split.
+    fn filtered<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+        self.key_format().user_key(key).unwrap_or(key)
+    }
+
+    fn is_same_key(&self, a: &[u8], b: &[u8]) -> bool {
+        match &self.user_order {
+            Some(order) => order.compare(self.filtered(a), self.filtered(b)).is_eq(),
+            None => self.order.compare(a, b).is_eq(),
+        }
     }
 }
 

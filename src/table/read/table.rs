@@ -1,21 +1,18 @@
-//! An open table, and lookups in it.
+//! An open table.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::ReadOptions;
 use super::block_reader::{BlockReader, InPlace};
-use super::meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::order::KeyOrder;
 use super::parts::{Identity, Part, TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
 use crate::key::comparator::SharedComparator;
-use crate::table::block::{Block, Position};
+use crate::table::block::Block;
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
@@ -112,112 +109,6 @@ impl<R: ReadAt> Table<R> {
         Ok(Self::of_parts(blocks, Part::Own(index), Some(Part::Own(filter))))
     }
 
-    /// Sets the path of the file that the source reads. Later errors of this table carry the path, and
-    /// so does [`filter_error`](Self::filter_error) unless a cache shares that error.
-    #[must_use]
-    pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        if let Some(Part::Own(filter)) = &mut self.filter {
-            let error = filter.filters.error.take().map(|error| match Arc::try_unwrap(error) {
-                Ok(error) => Arc::new(error.with_path(&path)),
-                Err(shared) => shared,
-            });
-            filter.filters.error = error;
-        }
-        self.path = Some(path);
-        self
-    }
-
-    /// Looks `key` up as [`get`](Self::get) does, but returns the key and the value of the first
-    /// entry at or after `key` in the one data block that may hold `key`.
-    ///
-    /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
-    /// only that data block, and no block if the index or the filter excludes `key`. `None` therefore
-    /// does not mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds
-    /// later keys.
-    ///
-    /// # Errors
-    ///
-    /// If the index or the data block is damaged.
-    pub fn get_entry(&self, key: &[u8]) -> Result<Option<(Bytes, Bytes)>> {
-        let found = self.find(key, ())?;
-        Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
-    }
-
-    /// Returns the value of the entry whose stored key is equal to `key`, according to the table's
-    /// comparator.
-    ///
-    /// In a database's tables, stored keys are internal keys: for a user key this returns `None`, and
-    /// [`get_at`](Self::get_at) finds its entry.
-    ///
-    /// The value is a view of its data block, which stays in memory as long as the value does. If
-    /// the keys are in bytewise order and the source [has](ReadAt::slice_at) the uncompressed block
-    /// in memory, the value alone is read from the source instead.
-    ///
-    /// Apart from reading that block, a lookup with LevelDB's index allocates nothing if keys are
-    /// in bytewise order. In other orders it allocates only a buffer for keys that share their
-    /// beginning with the previous key.
-    ///
-    /// # Errors
-    ///
-    /// If the index or the data block is damaged.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        if matches!(self.order, KeyOrder::Bytewise) {
-            return self.get_bytewise(key);
-        }
-        let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
-        found.map(|(block, at)| at.into_value(block)).transpose()
-    }
-
-    /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
-    /// filter denies it. Without a filter only the index decides.
-    ///
-    /// This reads nothing and, with LevelDB's index, allocates nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the index is damaged.
-    pub fn may_contain(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.locate(key, ())?.is_some())
-    }
-
-    /// The handle of the data block that may hold `key`, or `None` if the index or the filter
-    /// excludes the key.
-    pub(in crate::table) fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
-        let handle = || {
-            let mut at = Position::default();
-            if !self.order.seek(&mut at, &self.index.block, key)? {
-                return Ok(None);
-            }
-            let handle = at.handle(&self.index.block)?;
-            self.blocks.span(handle, self.index.footer.index.offset)?;
-            Ok(Some(handle))
-        };
-        let handle = handle().map_err(|error| self.in_file(error))?;
-        let denied = |offset| {
-            self.filter().is_some_and(|filter| {
-                let passes = filter.key_may_match(offset, key);
-                counter.answered(passes);
-                !passes
-            })
-        };
-        Ok(handle.filter(|handle| !denied(handle.offset)))
-    }
-
-    /// The first entry at or after `key` in the one data block that may hold `key`, and that block.
-    pub(in crate::table) fn find(
-        &self,
-        key: &[u8],
-        counter: impl Counter,
-    ) -> Result<Option<(Block, Position)>> {
-        let Some(handle) = self.locate(key, counter)? else { return Ok(None) };
-        let block = self.block(handle, Block::default())?;
-        let mut at = Position::default();
-        let found = self.order.seek(&mut at, &block, key).map_err(|error| self.in_file(error))?;
-        counter.passed(|| self.holds(&block, found.then_some(&at), key))?;
-        Ok(found.then_some((block, at)))
-    }
-
     /// The block at `handle`, in place. `None` if the source does not have the block in memory, or if
     /// the block is compressed.
     #[inline(always)]
@@ -250,6 +141,22 @@ impl<R: ReadAt> Table<R> {
 }
 
 impl<R> Table<R> {
+    /// Sets the path of the file that the source reads. Later errors of this table carry the path, and
+    /// so does [`filter_error`](Self::filter_error) unless a cache shares that error.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        if let Some(Part::Own(filter)) = &mut self.filter {
+            let error = filter.filters.error.take().map(|error| match Arc::try_unwrap(error) {
+                Ok(error) => Arc::new(error.with_path(&path)),
+                Err(shared) => shared,
+            });
+            filter.filters.error = error;
+        }
+        self.path = Some(path);
+        self
+    }
+
     /// The filters, if the table has any that can be read and whose policy was asked for. Filters that
     /// would be misread by that policy come with an [`OpaquePolicy`](crate::OpaquePolicy) instead, for
     /// which every key may match: see [`filter_error`](Self::filter_error).
@@ -288,12 +195,6 @@ impl<R> Table<R> {
         &self.blocks.source
     }
 
-    /// The source, for example to add fetched bytes to it. It has to stay a source of the same
-    /// file.
-    pub fn source_mut(&mut self) -> &mut R {
-        &mut self.blocks.source
-    }
-
     /// Returns the source.
     pub fn into_source(self) -> R {
         self.blocks.source
@@ -305,9 +206,7 @@ impl<R> Table<R> {
             None => error,
         }
     }
-}
 
-impl<R> Table<R> {
     /// The index, for a cache to hold: a copy that shares the bytes of the blocks, or the part that the table was
     /// [opened from](Self::from_parts).
     pub fn index_part(&self) -> Arc<TableIndex> {
@@ -396,7 +295,7 @@ impl<R> fmt::Debug for Table<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Table")
             .field("path", &self.path)
-            .field("file_size", &self.file_size())
+            .field("file_size", &self.blocks.file_len)
             .field("index", &self.index.footer.index)
             .field("metaindex", &self.index.footer.metaindex)
             .field("filter", &self.filter())
