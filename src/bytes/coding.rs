@@ -9,7 +9,7 @@ pub(crate) fn fixed32_at(bytes: &[u8], offset: usize) -> Option<u32> {
 }
 
 #[cfg(feature = "table")]
-pub(crate) use of_tables::*;
+pub use of_tables::*;
 
 /// The part that only tables need.
 #[cfg(feature = "table")]
@@ -62,7 +62,7 @@ mod of_tables {
 
     /// The reason why bytes are not a varint.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum VarintError {
+    pub enum VarintError {
         /// The bytes end before the varint does.
         Truncated,
         /// The varint continues past the last byte that a varint of this width may have.
@@ -82,10 +82,20 @@ mod of_tables {
         }
     }
 
-    /// Reads the 32-bit varint at the start of `bytes`. Returns its value and its length, 1 to 5
-    /// bytes. An encoding longer than necessary is accepted.
+    /// Reads the 32-bit varint at the start of `bytes` (`GetVarint32Ptr` in LevelDB's `util/coding.cc`). Returns its
+    /// value and its length, 1 to 5 bytes. An encoding longer than necessary is accepted.
+    ///
+    /// ```
+    /// use filterblock::table::{VarintError, get_varint32};
+    /// assert_eq!(get_varint32(b"\xac\x02 and more"), Ok((300, 2)));
+    /// assert_eq!(get_varint32(b"\xac"), Err(VarintError::Truncated));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is no such varint. [`VarintError::Truncated`]: more bytes could make one.
     #[inline]
-    pub(crate) fn get_varint32(bytes: &[u8]) -> Result<(u32, usize), VarintError> {
+    pub fn get_varint32(bytes: &[u8]) -> Result<(u32, usize), VarintError> {
         match *bytes {
             [byte, ..] if byte < 0x80 => Ok((u32::from(byte), 1)),
             _ => {
@@ -140,13 +150,19 @@ mod of_tables {
         Err(if bytes.len() < max_len { VarintError::Truncated } else { VarintError::TooLong })
     }
 
-    // CRC-32C as LevelDB stores it (`util/crc32c.h`).
-
     const MASK_DELTA: u32 = 0xa282_ead8;
 
-    /// Masks `crc` for storage. A CRC would be weak if computed over bytes that contain unmasked CRCs.
-    pub(crate) fn mask(crc: u32) -> u32 {
+    /// Masks a CRC-32C for storage (`Mask` in LevelDB's `util/crc32c.h`). A CRC would be weak if computed over bytes that
+    /// contain unmasked CRCs. Blocks and fragments of logs store masked ones.
+    #[inline]
+    pub const fn mask(crc: u32) -> u32 {
         crc.rotate_right(15).wrapping_add(MASK_DELTA)
+    }
+
+    /// The CRC-32C that was masked as `masked` (`Unmask` in LevelDB's `util/crc32c.h`).
+    #[inline]
+    pub const fn unmask(masked: u32) -> u32 {
+        masked.wrapping_sub(MASK_DELTA).rotate_left(15)
     }
 
     #[cfg(test)]
@@ -202,6 +218,14 @@ mod of_tables {
             assert_eq!(get_varint64(&[[0x80; 10].as_slice(), &[0]].concat()), Err(VarintError::TooLong));
             assert_eq!(get_varint32(&[0x80; 5]), Err(VarintError::TooLong));
             assert_eq!(get_varint32(&[0x80; 4]), Err(VarintError::Truncated));
+        }
+
+        #[test]
+        fn masks_are_undone() {
+            for crc in [0, 1, 0x8000_0000, 0x1234_5678, u32::MAX] {
+                assert_eq!(unmask(mask(crc)), crc);
+                assert_ne!(mask(crc), crc);
+            }
         }
 
         #[test]

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::folder::{DatabaseFiles, FileState, path_in};
 use super::live_tables::LiveTable;
@@ -25,7 +26,7 @@ use crate::{Error, InternalKey, Result};
 /// before it. [`Manifest::incomplete_tail`] reports such an end.
 ///
 /// The MANIFEST takes memory up to its limit, by default [`Manifest::DEFAULT_MEMORY_LIMIT`], and
-/// each file takes a few hundred bytes.
+/// each file takes a few hundred bytes. A clone shares them.
 ///
 /// ```
 /// use filterblock::database::{Database, FileState, TableStatus};
@@ -46,11 +47,14 @@ use crate::{Error, InternalKey, Result};
 /// assert_eq!(asked, [9, 7, 5]);
 /// # Ok::<(), filterblock::Error>(())
 /// ```
-pub struct Database {
+#[derive(Clone)]
+pub struct Database(Arc<Parts>);
+
+struct Parts {
     /// The folder, or the location of the listing; empty if the database is from a listing without a location.
-    pub(super) dir: PathBuf,
-    pub(super) files: DatabaseFiles,
-    pub(super) manifest: Result<Manifest>,
+    dir: PathBuf,
+    files: DatabaseFiles,
+    manifest: Result<Manifest>,
 }
 
 /// A table of a database: a live one, with or without a file, or a table's file that is not known
@@ -121,25 +125,32 @@ impl<'a> DatabaseTable<'a> {
 }
 
 impl Database {
-    pub(super) const fn new(dir: PathBuf, files: DatabaseFiles, manifest: Result<Manifest>) -> Self {
-        Self { dir, files, manifest }
+    pub(super) fn new(dir: PathBuf, files: DatabaseFiles, manifest: Result<Manifest>) -> Self {
+        Self(Arc::new(Parts { dir, files, manifest }))
+    }
+
+    /// Adds the files with these names that are there by now, unless the database has been cloned.
+    pub(super) fn look_again(&mut self, names: impl IntoIterator<Item = String>) {
+        if let Some(parts) = Arc::get_mut(&mut self.0) {
+            parts.files.look_again(&parts.dir, names);
+        }
     }
 
     /// The folder, as it was given. For a database from a listing, the location given to
     /// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir), or an empty path without one.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        &self.0.dir
     }
 
     /// The database with the same files and another MANIFEST, such as a corrected one. No file is looked for again.
     #[must_use]
     pub fn with_manifest(&self, manifest: Manifest) -> Self {
-        Self::new(self.dir.clone(), self.files.clone(), Ok(manifest))
+        Self::new(self.0.dir.clone(), self.0.files.clone(), Ok(manifest))
     }
 
     /// The files of tables and logs, and all other files with names that LevelDB or goleveldb uses.
-    pub const fn files(&self) -> &DatabaseFiles {
-        &self.files
+    pub fn files(&self) -> &DatabaseFiles {
+        &self.0.files
     }
 
     /// The MANIFEST.
@@ -148,8 +159,8 @@ impl Database {
     ///
     /// The reason why there is no MANIFEST that can be relied on, with the path of `CURRENT` or the
     /// MANIFEST: the errors of [`Manifest::read`]. All tables may be live then.
-    pub const fn manifest(&self) -> std::result::Result<&Manifest, &Error> {
-        self.manifest.as_ref()
+    pub fn manifest(&self) -> std::result::Result<&Manifest, &Error> {
+        self.0.manifest.as_ref()
     }
 
     /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. `None` if the
@@ -178,7 +189,8 @@ impl Database {
     pub fn table_named(&self, name: &str) -> Option<DatabaseTable<'_>> {
         let (FileKind::Table, number) = FileKind::parse(name)? else { return None };
         let is_it = |path: &Path| path.file_name().is_some_and(|found| found == name);
-        let file = self.files.of_number(FileKind::Table, number).find(|file| file.path().is_some_and(is_it));
+        let file =
+            self.0.files.of_number(FileKind::Table, number).find(|file| file.path().is_some_and(is_it));
         Some(self.in_file(number, file?))
     }
 
@@ -200,13 +212,14 @@ impl Database {
             let (log, before) = (manifest.log_number(), manifest.prev_log_number());
             if before == log { [0, log] } else { [before.min(log), before.max(log)] }
         });
-        let is_missing = |log: &u64| *log != 0 && self.files.of_number(FileKind::Log, *log).next().is_none();
+        let is_missing =
+            |log: &u64| *log != 0 && self.0.files.of_number(FileKind::Log, *log).next().is_none();
         named.into_iter().filter(is_missing)
     }
 
     /// The path of a new table with this number, which is also where a missing table would be.
     pub fn table_path(&self, number: u64) -> PathBuf {
-        path_in(&self.dir, FileKind::Table.file_name(number))
+        path_in(&self.0.dir, FileKind::Table.file_name(number))
     }
 
     /// The tables that a lookup of `user_key` searches, in the order that [`Manifest::tables_for`] gives. A lookup
@@ -233,7 +246,7 @@ impl Database {
     /// [`batch_has_writes`](super::batch_has_writes) with its contents.
     pub fn logs(&self) -> impl Iterator<Item = DatabaseLog<'_>> {
         let is_live = |number| self.manifest().map_or(true, |manifest| manifest.is_log_live(number));
-        let logs = self.files.all_of(FileKind::Log);
+        let logs = self.0.files.all_of(FileKind::Log);
         let logs = logs.map(|(number, file)| DatabaseLog { number, is_live: is_live(number), file });
         let mut logs: Vec<_> = logs.collect();
         logs.sort_by_key(|log| log.number);
@@ -245,7 +258,7 @@ impl Database {
     }
 
     fn with_file<'a>(&'a self, recorded: &'a LiveTable) -> DatabaseTable<'a> {
-        let file = match self.files.table(recorded.number) {
+        let file = match self.0.files.table(recorded.number) {
             Ok(Some(file)) => FileState::Present(file),
             Err(file) => FileState::Unreadable(file),
             Ok(None) => FileState::Missing,
@@ -254,7 +267,7 @@ impl Database {
     }
 
     fn table_files(&self) -> impl Iterator<Item = DatabaseTable<'_>> {
-        self.files.all_of(FileKind::Table).map(|(number, file)| self.in_file(number, file))
+        self.0.files.all_of(FileKind::Table).map(|(number, file)| self.in_file(number, file))
     }
 
     fn in_file<'a>(&'a self, number: u64, file: FileState<'a>) -> DatabaseTable<'a> {
@@ -262,14 +275,14 @@ impl Database {
     }
 
     fn status(&self, number: u64, file: FileState<'_>) -> TableStatus<'_> {
-        let Ok(manifest) = &self.manifest else { return TableStatus::Unknown };
+        let Ok(manifest) = &self.0.manifest else { return TableStatus::Unknown };
         let Some(recorded) = manifest.table(number) else {
             let is_given_away = number < manifest.next_file_number();
             return if is_given_away { TableStatus::Obsolete } else { TableStatus::Unlisted };
         };
         let [_, second] = table_names(number);
         let is_second = file.path().and_then(Path::file_name).is_some_and(|name| name == &*second);
-        match self.files.table(number) {
+        match self.0.files.table(number) {
             Ok(Some(opened)) if file.path() == Some(&opened.path) => TableStatus::Live(recorded),
             Err(opened) if file.path() == Some(&opened.path) => TableStatus::Live(recorded),
             // If LevelDB cannot open the file with the first name, it opens the one with the
@@ -283,10 +296,10 @@ impl Database {
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Database")
-            .field("dir", &self.dir)
-            .field("files", &self.files.iter().count())
-            .field("unreadable", &self.files.unreadable().count())
-            .field("manifest", &self.manifest)
+            .field("dir", &self.0.dir)
+            .field("files", &self.0.files.iter().count())
+            .field("unreadable", &self.0.files.unreadable().count())
+            .field("manifest", &self.0.manifest)
             .finish()
     }
 }

@@ -298,15 +298,6 @@ impl DatabaseFiles {
     }
 }
 
-impl<'a> IntoIterator for &'a DatabaseFiles {
-    type Item = &'a DatabaseFile;
-    type IntoIter = std::slice::Iter<'a, DatabaseFile>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
 /// The items whose kind and number are the `wanted` ones. `items` has to be sorted by kind and
 /// number.
 fn of<T>(

@@ -9,7 +9,6 @@ use super::memtable::Memtable;
 use super::opener::{FileOpener, Opener};
 use super::scan::Scan;
 use crate::error::IoAction;
-use crate::key::parts::DELETION;
 use crate::table::{Lookup, ReadAt, ReadOptions, SharedComparator, Table};
 use crate::{Error, Result, Structure, quote};
 
@@ -115,18 +114,14 @@ impl Database {
         opener: &mut O,
         order: &SharedComparator,
     ) -> Result<Option<Lookup>> {
-        Ok(newest_in(&self.live_logs(opener, order)?, user_key, order))
+        Ok(self.live_logs(opener, order)?.newest(user_key, order))
     }
 
     /// The writes of all live logs.
-    pub(super) fn live_logs<O: Opener>(
-        &self,
-        opener: &mut O,
-        order: &SharedComparator,
-    ) -> Result<Memtable<'_>> {
+    pub(super) fn live_logs<O: Opener>(&self, opener: &mut O, order: &SharedComparator) -> Result<Memtable> {
         let (mut logs, mut first) = (Memtable::default(), None);
         for log in self.logs().filter(|log| log.is_live) {
-            logs.read(log, opener, Scan::LOG_LIMIT, &mut |error| {
+            logs.read(self, log, opener, Scan::LOG_LIMIT, &mut |error| {
                 first.get_or_insert(error);
             });
         }
@@ -168,24 +163,8 @@ fn sized<R: ReadAt>(file: R, recorded: Option<&LiveTable>) -> Result<R> {
     Err(Error::corrupt(Structure::Table, 0, expected, format!("{found} bytes")))
 }
 
-/// The result of the newest write of a key in `logs`. `None` if there is no write of the key.
-fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> Option<Lookup> {
-    let (key, value, ..) = logs.get(logs.seek(user_key, &**order))?;
-    if order.compare(key.user_key, user_key).is_ne() {
-        return None;
-    }
-    Some(match key.kind {
-        DELETION => Lookup::Deleted,
-        _ => Lookup::Value(bytes::Bytes::copy_from_slice(value)),
-    })
-}
-
 /// Returns `true` if the key is within the range of the table in this order, or if the range is
 /// unknown or unsound.
 fn may_hold(table: &DatabaseTable<'_>, user_key: &[u8], order: &SharedComparator) -> bool {
-    let range = table.recorded().and_then(LiveTable::user_keys);
-    let range = range.filter(|(smallest, largest)| order.compare(smallest, largest).is_le());
-    range.is_none_or(|(smallest, largest)| {
-        order.compare(smallest, user_key).is_le() && order.compare(user_key, largest).is_le()
-    })
+    table.recorded().is_none_or(|recorded| recorded.may_hold(user_key, &**order))
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::edit::NewTable;
 use crate::key::parts::{VALUE, kind};
+use crate::table::Comparator;
 use crate::{Error, KeyFormat, Result, Structure};
 
 /// A table that belongs to the database, as the MANIFEST records it.
@@ -69,20 +70,22 @@ impl LiveTable {
     }
 
     /// The user keys of the first and the last entry. `None` if they are unknown, or if the first is
-    /// after the last one in bytewise order.
-    fn range(&self) -> Option<(&[u8], &[u8])> {
-        self.user_keys().filter(|(smallest, largest)| smallest <= largest)
+    /// after the last one in this order.
+    fn range(&self, order: &dyn Comparator) -> Option<(&[u8], &[u8])> {
+        self.user_keys().filter(|(smallest, largest)| order.compare(smallest, largest).is_le())
     }
 
-    /// Returns `true` if the range of keys, in bytewise order, includes `user_key`, or is unknown or
+    /// Returns `true` if the range of keys, in this order, includes `user_key`, or is unknown or
     /// unsound.
-    pub(super) fn may_hold(&self, user_key: &[u8]) -> bool {
-        self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
+    pub(super) fn may_hold(&self, user_key: &[u8], order: &dyn Comparator) -> bool {
+        self.range(order).is_none_or(|(smallest, largest)| {
+            order.compare(smallest, user_key).is_le() && order.compare(user_key, largest).is_le()
+        })
     }
 
     /// Returns `true` if the range of keys excludes no key, because it is unknown or unsound.
-    pub(super) fn is_unranged(&self) -> bool {
-        self.range().is_none()
+    pub(super) fn is_unranged(&self, order: &dyn Comparator) -> bool {
+        self.range(order).is_none()
     }
 }
 

@@ -1,14 +1,11 @@
 //! The writes of live logs, kept for more than one lookup or scan.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
-use std::{fmt, ptr};
 
-use bytes::Bytes;
-
-use super::database::{Database, DatabaseTable, TableStatus};
-use super::folder::FileState;
-use super::memtable::{Memtable, SortedWrites};
+use super::database::Database;
+use super::memtable::Memtable;
 use super::opener::Opener;
 use super::scan::Scan;
 use super::scan_sources::Arranged;
@@ -16,58 +13,15 @@ use crate::Result;
 use crate::table::{Lookup, ReadOptions, SharedComparator};
 
 /// The sorted writes of the live logs of a database, and the order in which scans walk through the database's tables.
-/// Both are determined once, for any number of lookups and scans, and shared by all clones. However, the order is
-/// determined anew for each scan if it is not known which tables are live, or if a live table is missing or could not
-/// be looked at.
+/// Both are determined once, for any number of lookups and scans, and shared by all clones.
 ///
 /// The writes take memory for their keys and values, and about 100 bytes for each write, up to
 /// [`Scan::LOG_LIMIT`].
 #[derive(Clone)]
 pub struct LiveWrites {
-    sorted: Arc<SortedWrites>,
+    logs: Arc<Memtable>,
     order: SharedComparator,
-    /// The live tables by run. `None` if it is not known which tables are live, or if any of them is missing or
-    /// could not be looked at.
-    runs: Option<Arc<[Vec<Place>]>>,
-}
-
-/// A live table: its positions in the MANIFEST's list and in that of the files.
-#[derive(Clone, Copy)]
-struct Place {
-    recorded: usize,
-    file: usize,
-}
-
-/// The places of the tables of each run. `None` without a sound MANIFEST, or if any of the tables is
-/// missing or could not be looked at.
-fn places(database: &Database, arranged: &Arranged<'_>) -> Option<Arc<[Vec<Place>]>> {
-    // By address: one type of map for both takes less code.
-    let recorded: HashMap<usize, usize> = database
-        .manifest()
-        .ok()?
-        .tables()
-        .iter()
-        .enumerate()
-        .map(|(at, table)| (ptr::from_ref(table).addr(), at))
-        .collect();
-    let files: HashMap<usize, usize> =
-        database.files().iter().enumerate().map(|(at, file)| (ptr::from_ref(file).addr(), at)).collect();
-    let place = |table: &DatabaseTable<'_>| {
-        let FileState::Present(file) = table.file else { return None };
-        let recorded = *recorded.get(&ptr::from_ref(table.recorded()?).addr())?;
-        Some(Place { recorded, file: *files.get(&ptr::from_ref(file).addr())? })
-    };
-    let run = |run: &Vec<DatabaseTable<'_>>| run.iter().map(place).collect();
-    let runs = arranged.runs.iter().map(run).collect::<Option<Arc<[Vec<Place>]>>>();
-    runs.filter(|_| arranged.missing.is_empty())
-}
-
-impl Place {
-    fn table(self, database: &Database) -> Option<DatabaseTable<'_>> {
-        let recorded = database.manifest().ok()?.tables().get(self.recorded)?;
-        let file = FileState::Present(database.files().iter().as_slice().get(self.file)?);
-        Some(DatabaseTable { number: recorded.number, status: TableStatus::Live(recorded), file })
-    }
+    tables: Arc<Arranged>,
 }
 
 impl Database {
@@ -80,9 +34,9 @@ impl Database {
     /// continues after such an error.
     pub fn live_writes<O: Opener>(&self, options: &ReadOptions, mut opener: O) -> Result<LiveWrites> {
         let order = self.order(options)?;
-        let sorted = self.live_logs(&mut opener, &order)?.into_sorted();
-        let runs = places(self, &Arranged::of(self, true, &*order));
-        Ok(LiveWrites { sorted, order, runs })
+        let logs = Arc::new(self.live_logs(&mut opener, &order)?);
+        let tables = Arc::new(Arranged::of(self, true, &*order));
+        Ok(LiveWrites { logs, order, tables })
     }
 
     /// Like [`scan_with`](Self::scan_with), but over `writes`, which [`live_writes`](Self::live_writes) of this same
@@ -105,20 +59,15 @@ impl Database {
     /// # Errors
     ///
     /// Those of [`scan`](Self::scan).
-    pub fn scan_over<O: Opener>(
+    pub fn scan_over<'o, O: Opener + 'o>(
         &self,
         options: &ReadOptions,
         opener: O,
         writes: &LiveWrites,
-    ) -> Result<Scan<'_, O>> {
+    ) -> Result<Scan<'o, O>> {
         let order = self.order(options)?;
-        let logs = Memtable::again(self, &writes.sorted);
-        let run = |run: &Vec<Place>| run.iter().map(|place| place.table(self)).collect();
-        let runs = writes.runs.as_ref().and_then(|runs| runs.iter().map(run).collect());
-        let arranged = match runs {
-            Some(runs) => Arranged { runs, missing: Vec::new() },
-            None => Arranged::of(self, true, &*order),
-        };
+        let logs = Arc::clone(&writes.logs);
+        let arranged = Arranged::clone(&writes.tables);
         Ok(Scan::over(self, options, opener, true, (logs, VecDeque::new()), arranged, order))
     }
 }
@@ -126,23 +75,12 @@ impl Database {
 impl LiveWrites {
     /// The newest write of a key. `None` if the key has no write: the tables decide then.
     pub fn get(&self, user_key: &[u8]) -> Option<Lookup> {
-        let newest = self.sorted.newest(user_key, &*self.order)?;
-        Some(newest.map_or(Lookup::Deleted, |value| Lookup::Value(Bytes::copy_from_slice(value))))
-    }
-
-    /// The number of writes.
-    pub fn len(&self) -> usize {
-        self.sorted.len()
-    }
-
-    /// Returns `true` if there are no writes.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.logs.newest(user_key, &*self.order)
     }
 }
 
 impl fmt::Debug for LiveWrites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LiveWrites").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("LiveWrites").field("len", &self.logs.len()).finish_non_exhaustive()
     }
 }

@@ -9,14 +9,12 @@ use bytes::Bytes;
 use super::by_range::ByRange;
 use super::current::current_manifest;
 use super::edit::{Field, NUM_LEVELS, fields};
-use super::folder::{DatabaseFile, DatabaseFiles};
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
-use super::names::FileKind;
 use super::version_edit::VersionEdit;
 use crate::bytes::escape::quote;
 use crate::table::source::open_file;
-use crate::table::{BytewiseComparator, Comparator};
+use crate::table::{BytewiseComparator, Comparator, known_comparator};
 use crate::{Error, Result, Structure};
 
 /// The contents of a MANIFEST: the live tables, and the names and numbers needed to open the
@@ -24,7 +22,7 @@ use crate::{Error, Result, Structure};
 ///
 /// [`read`](Self::read) and [`parse`](Self::parse) return a `Manifest` only if every complete record
 /// of the file is sound.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Manifest {
     comparator: Option<Bytes>,
     log_number: Option<u64>,
@@ -33,8 +31,8 @@ pub struct Manifest {
     last_sequence: Option<u64>,
     /// The live tables, sorted by level, then by number.
     tables: Vec<LiveTable>,
-    /// The index of the tables' ranges of keys; empty unless keys are in bytewise order.
-    by_range: ByRange,
+    /// The index of the tables' ranges of keys, if the order of keys is known.
+    by_range: Option<ByRange>,
     /// The compact pointers, sorted by level.
     compact_pointers: Vec<(u8, Bytes)>,
     records: u64,
@@ -125,9 +123,8 @@ impl Manifest {
         let mut log = LogReader::new(source).max_record_len(memory_limit);
         let read = manifest.apply_all(&mut log, &mut tables);
         (manifest.tables, manifest.compact_pointers) = tables.into_parts();
-        if manifest.is_bytewise() {
-            manifest.by_range = ByRange::new(&manifest.tables);
-        }
+        let order = manifest.comparator().and_then(known_comparator);
+        manifest.by_range = order.map(|order| ByRange::new(&manifest.tables, order));
         ManifestScan { manifest, damage: read.err() }
     }
 
@@ -194,19 +191,22 @@ impl Manifest {
     /// sequence number falls into. If tables overlap although they must not, or a range is damaged,
     /// all tables that may hold the key are returned.
     ///
-    /// Ranges are looked at only if keys are in bytewise order. With any other order, all tables are
-    /// returned, and those of each of the levels 1 to 6 are in the order of their numbers.
+    /// Ranges are looked at only if the order of keys is a [known](known_comparator) one. With any other, all tables
+    /// are returned, and those of each of the levels 1 to 6 are in the order of their numbers.
     ///
-    /// If keys are in bytewise order and the ranges are sound, this costs one pass over level 0, and
-    /// a few binary searches on each of the levels 1 to 6.
+    /// In a known order, if the ranges are sound, this costs one pass over level 0, and a few binary searches on each
+    /// of the levels 1 to 6.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
-        let bytewise = self.is_bytewise();
-        let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));
-        let ranged = (1..NUM_LEVELS).filter(move |_| bytewise);
-        let unranged = (1..NUM_LEVELS).filter(move |_| !bytewise);
-        newest
-            .chain(ranged.flat_map(move |level| self.by_range.may_hold(&self.tables, level, user_key)))
-            .chain(unranged.flat_map(|level| self.level(level)))
+        let by_range = self.by_range.as_ref();
+        let may_hold = move |table: &&LiveTable| {
+            by_range.is_none_or(|by_range| table.may_hold(user_key, by_range.order()))
+        };
+        let levels = (1..NUM_LEVELS).flat_map(move |level| {
+            let ranged = by_range.map(|by_range| by_range.may_hold(&self.tables, level, user_key));
+            let all = by_range.is_none().then(|| self.level(level));
+            ranged.into_iter().flatten().chain(all.into_iter().flatten())
+        });
+        self.level(0).iter().rev().filter(may_hold).chain(levels)
     }
 
     /// The live table with this number. If two levels name it, the one on the level with the lower number is
@@ -224,10 +224,10 @@ impl Manifest {
     /// allows such overlaps: on any other level, LevelDB looks up a key in only one of the tables
     /// that overlap.
     ///
-    /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
-    /// order, since overlaps are unknown then.
+    /// `None` if there is no such table, if `table` is on level 0, or if the order of keys is not a
+    /// [known](known_comparator) one, since overlaps are unknown then.
     pub fn overlapped_by(&self, table: &LiveTable) -> Option<&LiveTable> {
-        self.by_range.overlapped_by(&self.tables, table)
+        self.by_range.as_ref()?.overlapped_by(&self.tables, table)
     }
 
     /// The edit that creates the state of this MANIFEST from nothing: the first record of a new
@@ -316,13 +316,14 @@ impl Manifest {
     }
 }
 
-impl DatabaseFiles {
-    /// The logs whose writes may be in no table yet, oldest first. To find out whether a log holds
-    /// writes, call [`log_has_writes`](crate::database::log_has_writes).
-    pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
-        self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
+impl PartialEq for Manifest {
+    fn eq(&self, other: &Self) -> bool {
+        self.snapshot() == other.snapshot()
+            && (self.records, self.incomplete_tail) == (other.records, other.incomplete_tail)
     }
 }
+
+impl Eq for Manifest {}
 
 impl fmt::Debug for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,14 +3,16 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::database::{Database, DatabaseLog};
+use bytes::Bytes;
+
+use super::database::{Database, DatabaseLog, EntryFile};
 use super::log::LogWrites;
 use super::opener::Opener;
+use super::place::Place;
 use crate::error::IoAction;
 use crate::key::parts::{DELETION, VALUE};
-use crate::table::Comparator;
+use crate::table::{Comparator, Lookup};
 use crate::{Error, InternalKey, Structure};
 
 /// The maximum number of a log's defects that are reported one by one.
@@ -18,14 +20,8 @@ const MAX_ERRORS: u64 = 16;
 
 /// The writes of logs, each with the log that it is from. They are in order once `sort` has been called.
 #[derive(Default)]
-pub(super) struct Memtable<'d> {
-    logs: Vec<DatabaseLog<'d>>,
-    sorted: Arc<SortedWrites>,
-}
-
-/// The writes, without the logs that they are from.
-#[derive(Default)]
-pub(super) struct SortedWrites {
+pub(super) struct Memtable {
+    logs: Vec<Place>,
     /// The keys and values of all writes.
     bytes: Vec<u8>,
     writes: Vec<Write>,
@@ -41,19 +37,18 @@ struct Write {
     offset: u64,
 }
 
-impl<'d> Memtable<'d> {
+impl Memtable {
     /// Adds the writes of a log while those of all logs take at most `limit` bytes of memory. Errors
     /// go to `on_error`, after which reading continues if it can.
     pub(super) fn read(
         &mut self,
-        log: DatabaseLog<'d>,
+        database: &Database,
+        log: DatabaseLog<'_>,
         opener: &mut impl Opener,
         limit: usize,
         on_error: &mut impl FnMut(Error),
     ) {
         let Some(path) = log.file.path() else { return };
-        // No log is read once the writes are shared.
-        let Some(sorted) = Arc::get_mut(&mut self.sorted) else { return };
         let mut errors: u64 = 0;
         let mut on_error = |error: Error| {
             errors = errors.saturating_add(1);
@@ -74,21 +69,21 @@ impl<'d> Memtable<'d> {
                 Ok(true) => {
                     let Some(write) = writes.write() else { break };
                     let added = write.key.len().saturating_add(write.value.map_or(0, <[u8]>::len));
-                    let entries = sorted.writes.len().saturating_add(1).saturating_mul(size_of::<Write>());
-                    let found = sorted.bytes.len().saturating_add(added).saturating_add(entries);
+                    let entries = self.writes.len().saturating_add(1).saturating_mul(size_of::<Write>());
+                    let found = self.bytes.len().saturating_add(added).saturating_add(entries);
                     if found > limit {
                         let (limit, found) = (limit as u64, found as u64);
                         on_error(Error::Limit { what: "writes in logs", offset: write.offset, limit, found });
                         break;
                     }
                     let mut put = |part: &[u8]| {
-                        let start = sorted.bytes.len();
-                        sorted.bytes.extend_from_slice(part);
-                        start..sorted.bytes.len()
+                        let start = self.bytes.len();
+                        self.bytes.extend_from_slice(part);
+                        start..self.bytes.len()
                     };
                     let (key, value) = (put(write.key), write.value.map(put));
                     let (sequence, offset) = (write.sequence, write.offset);
-                    sorted.writes.push(Write { key, value, sequence, log: self.logs.len(), offset });
+                    self.writes.push(Write { key, value, sequence, log: self.logs.len(), offset });
                 }
                 Err(error @ Error::Io { .. }) => {
                     on_error(error);
@@ -97,11 +92,11 @@ impl<'d> Memtable<'d> {
                 Err(error) => on_error(error),
             }
         }
-        self.logs.push(log);
+        self.logs.extend(database.place_of(EntryFile::Log(log)));
     }
 
     pub(super) fn sort(&mut self, order: &dyn Comparator) {
-        let Some(SortedWrites { bytes, writes }) = Arc::get_mut(&mut self.sorted) else { return };
+        let Self { bytes, writes, .. } = self;
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         writes.sort_by(|a, b| {
             // Of two writes of a key with the same sequence number, LevelDB finds a value before a
@@ -112,52 +107,32 @@ impl<'d> Memtable<'d> {
         });
     }
 
-    /// The same writes for another scan of `database`, whose live logs they are from.
-    pub(super) fn again(database: &'d Database, sorted: &Arc<SortedWrites>) -> Self {
-        let logs = database.logs().filter(|log| log.is_live && log.file.path().is_some());
-        Self { logs: logs.collect(), sorted: Arc::clone(sorted) }
-    }
-
-    pub(super) fn into_sorted(self) -> Arc<SortedWrites> {
-        self.sorted
-    }
-
     /// The position of the first write of a key at or after `user_key`.
     pub(super) fn seek(&self, user_key: &[u8], order: &dyn Comparator) -> usize {
-        self.sorted.seek(user_key, order)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.sorted.len()
-    }
-
-    /// The write at this position: key, value, offset of its record, and its log.
-    #[inline]
-    pub(super) fn get(&self, at: usize) -> Option<(InternalKey<'_>, &[u8], u64, DatabaseLog<'d>)> {
-        let write = self.sorted.writes.get(at)?;
-        let kind = if write.value.is_some() { VALUE } else { DELETION };
-        let user_key = self.sorted.part(&write.key);
-        let key = InternalKey { user_key, time: None, sequence: write.sequence, kind };
-        let value = write.value.as_ref().map_or(&[][..], |value| self.sorted.part(value));
-        Some((key, value, write.offset, *self.logs.get(write.log)?))
-    }
-}
-
-impl SortedWrites {
-    fn seek(&self, user_key: &[u8], order: &dyn Comparator) -> usize {
         self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
     }
 
-    /// The value of the newest write of a key: `Some(None)` for a deletion, `None` if there is no write
-    /// of the key.
-    pub(super) fn newest(&self, user_key: &[u8], order: &dyn Comparator) -> Option<Option<&[u8]>> {
+    /// The result of the newest write of a key. `None` if there is no write of the key.
+    pub(super) fn newest(&self, user_key: &[u8], order: &dyn Comparator) -> Option<Lookup> {
         let write = self.writes.get(self.seek(user_key, order))?;
         let is_found = order.compare(self.part(&write.key), user_key).is_eq();
-        is_found.then(|| write.value.as_ref().map(|value| self.part(value)))
+        let value = write.value.as_ref().map(|value| Bytes::copy_from_slice(self.part(value)));
+        is_found.then(|| value.map_or(Lookup::Deleted, Lookup::Value))
     }
 
     pub(super) fn len(&self) -> usize {
         self.writes.len()
+    }
+
+    /// The write at this position: key, value, offset of its record, and its log.
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> Option<(InternalKey<'_>, &[u8], u64, Place)> {
+        let write = self.writes.get(at)?;
+        let kind = if write.value.is_some() { VALUE } else { DELETION };
+        let user_key = self.part(&write.key);
+        let key = InternalKey { user_key, time: None, sequence: write.sequence, kind };
+        let value = write.value.as_ref().map_or(&[][..], |value| self.part(value));
+        Some((key, value, write.offset, *self.logs.get(write.log)?))
     }
 
     #[inline]
@@ -197,7 +172,7 @@ mod tests {
     fn read(database: &Database, limit: usize) -> (usize, Vec<Error>) {
         let (mut table, mut errors) = (Memtable::default(), Vec::new());
         for log in database.logs() {
-            table.read(log, &mut FileOpener, limit, &mut |error| errors.push(error));
+            table.read(database, log, &mut FileOpener, limit, &mut |error| errors.push(error));
         }
         (table.len(), errors)
     }
@@ -233,9 +208,9 @@ mod tests {
             (8, "b", None),
         ]);
         let mut table = Memtable::default();
-        database
-            .logs()
-            .for_each(|log| table.read(log, &mut FileOpener, 1 << 20, &mut |error| panic!("{error}")));
+        database.logs().for_each(|log| {
+            table.read(&database, log, &mut FileOpener, 1 << 20, &mut |error| panic!("{error}"))
+        });
         table.sort(&BytewiseComparator);
         let all = (0..6).map(|at| table.get(at).unwrap());
         let found: Vec<_> = all.map(|(key, value, ..)| (key.sequence, key.kind, value)).collect();

@@ -45,6 +45,7 @@ mod current;
 #[expect(clippy::module_inception, reason = "the file is named after its type")]
 mod database;
 mod edit;
+mod file_pool;
 mod folder;
 mod get;
 mod listing;
@@ -59,8 +60,8 @@ mod manifest;
 mod memtable;
 mod names;
 mod open;
-mod open_files;
 mod opener;
+mod place;
 mod scan;
 mod scan_sources;
 mod version_edit;
@@ -68,13 +69,17 @@ mod version_edit;
 pub use current::{manifest_in_current, set_current, sync_folder};
 pub use database::{Database, DatabaseEntry, DatabaseLog, DatabaseTable, EntryFile, TableStatus};
 pub use edit::NUM_LEVELS;
+pub use file_pool::{FilePool, PooledFile};
 pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
 pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
 pub use live_writes::LiveWrites;
 #[cfg(feature = "lock")]
 pub use lock::DatabaseLock;
-pub use log::{LogReader, LogRecord, LogWrite, LogWriter, LogWrites, batch_has_writes, log_has_writes};
+pub use log::{
+    BatchHeader, FragmentHeader, LOG_BLOCK_LEN, LogReader, LogRecord, LogWrite, LogWriter, LogWrites,
+    batch_has_writes, log_has_writes,
+};
 pub use manifest::{Manifest, ManifestScan};
 pub use names::FileKind;
 pub use opener::{FileOpener, Opener};

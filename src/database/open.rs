@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::database::Database;
 use super::folder::DatabaseFiles;
-use super::manifest::{Manifest, ManifestScan};
+use super::manifest::Manifest;
 use super::names::{FileKind, table_names};
 use crate::Result;
 
@@ -37,17 +37,7 @@ impl Database {
     /// [`Error::Io`](crate::Error::Io), with the path, if the folder cannot be listed. A fault of
     /// `CURRENT` or the MANIFEST is not an error here: it is kept for [`manifest`](Self::manifest).
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with_limit(dir, Manifest::DEFAULT_MEMORY_LIMIT)
-    }
-
-    /// Like [`open`](Self::open), but with `memory_limit` in bytes for the MANIFEST, as in
-    /// [`Manifest::scan`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open`](Self::open).
-    pub fn open_with_limit(dir: impl AsRef<Path>, memory_limit: usize) -> Result<Self> {
-        Self::open_settled(|| Self::read(dir.as_ref(), memory_limit))
+        Self::open_settled(|| Self::read(dir.as_ref()))
     }
 
     /// Calls `read` until the database has no faults, or until all faults were already there in the
@@ -72,9 +62,9 @@ impl Database {
     /// In this order, whatever the MANIFEST names was either listed, or written since, or removed since. In the
     /// opposite order, a log could be flushed to a table that the MANIFEST read does not name, and then be removed.
     /// Its writes would be missing without a trace.
-    fn read(dir: &Path, memory_limit: usize) -> Result<Self> {
+    fn read(dir: &Path) -> Result<Self> {
         let files = DatabaseFiles::list(dir)?;
-        let manifest = Manifest::scan_folder(dir, memory_limit).and_then(ManifestScan::into_result);
+        let manifest = Manifest::read(dir);
         let mut database = Self::new(dir.to_owned(), files, manifest);
         database.catch_up();
         Ok(database)
@@ -83,13 +73,13 @@ impl Database {
     /// Returns `true` if a writer at work could be the reason for the faults: a MANIFEST that was
     /// replaced or is just being written, or tables that were removed after the MANIFEST was read.
     fn is_doubtful(&self) -> bool {
-        match &self.manifest {
+        match self.manifest() {
             Ok(manifest) => {
                 manifest.incomplete_tail().is_some()
                     || self.missing().next().is_some()
                     || self.missing_logs().next().is_some()
             }
-            Err(_) => self.files.is_database(),
+            Err(_) => self.files().is_database(),
         }
     }
 
@@ -97,7 +87,7 @@ impl Database {
     /// reused, so a table that is live in both readings was live all the time: if neither reading found its
     /// file, it is missing. The same holds for the log that the MANIFEST names.
     fn is_confirmed_by(&self, before: &Self) -> bool {
-        match (&self.manifest, &before.manifest) {
+        match (self.manifest(), before.manifest()) {
             (Ok(now), Ok(then)) => {
                 let missing = BTreeSet::from_iter(before.missing().map(|table| table.number));
                 now.incomplete_tail() == then.incomplete_tail()
@@ -111,15 +101,15 @@ impl Database {
 
     /// Adds files that were written after the listing and before the MANIFEST that names them.
     fn catch_up(&mut self) {
-        let Ok(manifest) = &self.manifest else { return };
+        let Ok(manifest) = self.manifest() else { return };
         let log = (FileKind::Log, manifest.log_number());
-        let is_listed = self.files.iter().any(|file| (file.kind, file.number) == log)
-            || self.files.unreadable().any(|file| (file.kind, file.number) == log);
+        let is_listed = self.files().iter().any(|file| (file.kind, file.number) == log)
+            || self.files().unreadable().any(|file| (file.kind, file.number) == log);
         let log = (!is_listed).then(|| FileKind::Log.file_name(manifest.log_number()));
         // A set, since a table's number may be on two levels.
         let mut names = BTreeSet::from_iter(self.missing().flat_map(|table| table_names(table.number)));
         names.extend(log);
-        self.files.look_again(&self.dir, names);
+        self.look_again(names);
     }
 }
 
@@ -159,7 +149,7 @@ mod tests {
                     file => fs::remove_file(dir.join(file)).unwrap(),
                 }
                 readings += 1;
-                Database::read(dir, Manifest::DEFAULT_MEMORY_LIMIT)
+                Database::read(dir)
             });
             let database = database.unwrap();
             let seems = match database.manifest() {

@@ -7,11 +7,12 @@ mod heap;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 use self::back::Saved;
 use super::database::{Database, DatabaseEntry};
+use super::file_pool::FilePool;
 use super::memtable::Memtable;
-use super::open_files::OpenFiles;
 use super::opener::{FileOpener, Opener};
 use super::scan_sources::{Arranged, Current, Run, Source, Start, TableOpener, Way};
 use crate::key::parts::{DELETION, TAG_LEN, kind};
@@ -44,6 +45,8 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 ///
 /// [`ReadOptions::max_output`] limits the bytes decoded from each table.
 ///
+/// A scan keeps what it needs of the [`Database`], which may be dropped before it: `'o` is the lifetime of the opener.
+///
 /// ```no_run
 /// use filterblock::database::Database;
 /// use filterblock::table::ReadOptions;
@@ -56,7 +59,7 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// }
 /// # Ok::<(), filterblock::Error>(())
 /// ```
-pub struct Scan<'d, O: Opener = FileOpener> {
+pub struct Scan<'o, O: Opener = FileOpener> {
     order: SharedComparator,
     tables: TableOpener<O>,
     /// The number of sources that have been moved to their first entries. After `seek_to_last`, all
@@ -66,13 +69,12 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     /// The key to start at, or `None` to start at the first key of all. Also `None` once the scan has
     /// turned.
     start: Option<Start>,
-    sources: Vec<Source<'d, O>>,
+    sources: Vec<Source<'o, O>>,
     /// The indices of the sources that are at an entry. Once all sources are started, this is a
     /// heap, with the entry on top that comes first in the direction of `way`.
     heap: Vec<usize>,
     /// Set if the entry on top has been returned or passed over.
     consumed: bool,
-    database: &'d Database,
     /// The numbers of live tables that have no file, in the order in which an error is returned for each.
     missing: std::vec::IntoIter<u64>,
     /// Errors that have not been returned yet: at most 17 for each log, and one for each run of
@@ -91,7 +93,7 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     ways: Vec<Way>,
     /// On the way back: the newest version of a key found so far. It is the current entry, unless a step is
     /// still `gathering` versions.
-    saved: Option<Saved<'d>>,
+    saved: Option<Saved>,
     /// On the way back: set while a step is passing the versions of a key, also between calls if it failed.
     gathering: bool,
     /// On the way back: the key at which the scan turned, whose versions are passed over.
@@ -111,7 +113,7 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options.
-    pub fn scan(&self, options: &ReadOptions) -> Result<Scan<'_>> {
+    pub fn scan(&self, options: &ReadOptions) -> Result<Scan<'static>> {
         self.scan_with(options, FileOpener)
     }
 
@@ -124,7 +126,7 @@ impl Database {
     /// # Errors
     ///
     /// Those of [`scan`](Self::scan).
-    pub fn scan_versions(&self, options: &ReadOptions) -> Result<Scan<'_>> {
+    pub fn scan_versions(&self, options: &ReadOptions) -> Result<Scan<'static>> {
         self.scan_versions_with(options, FileOpener)
     }
 
@@ -137,7 +139,7 @@ impl Database {
     /// # Errors
     ///
     /// Those of [`scan`](Self::scan).
-    pub fn scan_with<O: Opener>(&self, options: &ReadOptions, opener: O) -> Result<Scan<'_, O>> {
+    pub fn scan_with<'o, O: Opener + 'o>(&self, options: &ReadOptions, opener: O) -> Result<Scan<'o, O>> {
         Scan::new(self, options, opener, true)
     }
 
@@ -147,7 +149,11 @@ impl Database {
     /// # Errors
     ///
     /// Those of [`scan`](Self::scan).
-    pub fn scan_versions_with<O: Opener>(&self, options: &ReadOptions, opener: O) -> Result<Scan<'_, O>> {
+    pub fn scan_versions_with<'o, O: Opener + 'o>(
+        &self,
+        options: &ReadOptions,
+        opener: O,
+    ) -> Result<Scan<'o, O>> {
         Scan::new(self, options, opener, false)
     }
 }
@@ -163,28 +169,28 @@ impl Scan<'_> {
     pub const MAX_OPEN_FILES: usize = 48;
 }
 
-impl<'d, O: Opener> Scan<'d, O> {
-    fn new(database: &'d Database, options: &ReadOptions, mut opener: O, newest: bool) -> Result<Self> {
+impl<'o, O: Opener + 'o> Scan<'o, O> {
+    fn new(database: &Database, options: &ReadOptions, mut opener: O, newest: bool) -> Result<Self> {
         let order = database.order(options)?;
         let mut errors = VecDeque::new();
         let mut logs = Memtable::default();
         for log in database.logs().filter(|log| log.is_live || !newest) {
-            logs.read(log, &mut opener, Scan::LOG_LIMIT, &mut |error| errors.push_back(error));
+            logs.read(database, log, &mut opener, Scan::LOG_LIMIT, &mut |error| errors.push_back(error));
         }
         logs.sort(&*order);
         let arranged = Arranged::of(database, newest, &*order);
-        Ok(Self::over(database, options, opener, newest, (logs, errors), arranged, order))
+        Ok(Self::over(database, options, opener, newest, (Arc::new(logs), errors), arranged, order))
     }
 
     /// A scan over arranged tables and the writes of logs. The scan also returns `errors`, which reading
     /// these logs has caused.
     pub(super) fn over(
-        database: &'d Database,
+        database: &Database,
         options: &ReadOptions,
         opener: O,
         newest: bool,
-        (logs, errors): (Memtable<'d>, VecDeque<Error>),
-        Arranged { runs, missing }: Arranged<'d>,
+        (logs, errors): (Arc<Memtable>, VecDeque<Error>),
+        Arranged { runs, missing }: Arranged,
         order: SharedComparator,
     ) -> Self {
         let options = options.clone().internal_keys(true).filter_policies(Vec::new());
@@ -193,13 +199,16 @@ impl<'d, O: Opener> Scan<'d, O> {
         let ways = vec![Way::Forward; sources.len()];
         Self {
             order,
-            tables: TableOpener { options, files: OpenFiles::new(opener, Scan::MAX_OPEN_FILES) },
+            tables: TableOpener {
+                options,
+                files: FilePool::new(opener, Scan::MAX_OPEN_FILES),
+                database: database.clone(),
+            },
             started: None,
             start: None,
             sources,
             heap: Vec::new(),
             consumed: false,
-            database,
             missing: missing.into_iter(),
             errors,
             newest,
@@ -261,7 +270,7 @@ impl<'d, O: Opener> Scan<'d, O> {
     #[inline(always)]
     pub fn entry(&self) -> Option<DatabaseEntry<'_>> {
         if self.newest && self.way == Some(Way::Back) {
-            return self.saved.as_ref().filter(|_| !self.gathering).map(Saved::entry);
+            return self.saved.as_ref().filter(|_| !self.gathering)?.entry(&self.tables.database);
         }
         if !self.consumed {
             return None;
@@ -273,7 +282,7 @@ impl<'d, O: Opener> Scan<'d, O> {
     #[inline(always)]
     fn top(&self) -> Option<DatabaseEntry<'_>> {
         let source = self.sources.get(*self.heap.first()?)?;
-        let file = source.file()?;
+        let file = self.tables.database.file_at(&source.file()?)?;
         match source {
             Source::Logs { table, next } => {
                 let (key, value, offset, _) = table.get(next.checked_sub(1)?)?;
@@ -298,7 +307,7 @@ impl<'d, O: Opener> Scan<'d, O> {
             return Err(error);
         }
         match self.missing.next() {
-            Some(number) => Err(self.tables.missing(&self.database.table_path(number))),
+            Some(number) => Err(self.tables.missing(&self.tables.database.table_path(number))),
             None => Ok(()),
         }
     }
@@ -308,7 +317,9 @@ impl<'d, O: Opener> Scan<'d, O> {
     fn begin(&mut self) -> Result<()> {
         if self.started.is_none() {
             (self.last, self.skipped) = (None, None);
-            self.sources.iter_mut().for_each(|source| source.seek(self.start.as_ref(), &*self.order));
+            let database = &self.tables.database;
+            let seek = |source: &mut Source<'o, O>| source.seek(self.start.as_ref(), &*self.order, database);
+            self.sources.iter_mut().for_each(seek);
             self.ways.fill(Way::Forward);
             self.way = Some(Way::Forward);
         }
@@ -376,7 +387,8 @@ impl<'d, O: Opener> Scan<'d, O> {
         let offset = current.cursor.block_handle().map_or(0, |handle| handle.offset);
         let found = format!("{} bytes", current.cursor.key().len());
         let error = Error::corrupt(Structure::InternalKey, offset, "at least 8 bytes", found);
-        match current.table.file.path() {
+        let file = self.tables.database.file_at(&current.table);
+        match file.and_then(|file| file.path()) {
             Some(path) => error.with_path(path),
             None => error,
         }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::database::{Database, DatabaseTable, EntryFile, TableStatus};
+use super::file_pool::{FilePool, PooledFile};
 use super::live_tables::LiveTable;
 use super::memtable::Memtable;
-use super::open_files::{OpenFiles, PooledFile};
 use super::opener::Opener;
+use super::place::Place;
 use crate::error::IoAction;
 use crate::table::{Comparator, Cursor, ReadOptions, Table};
 use crate::{Error, KeyFormat, Result};
@@ -17,7 +18,8 @@ use crate::{Error, KeyFormat, Result};
 /// Opens tables, and keeps only some of their files open.
 pub(super) struct TableOpener<O: Opener> {
     pub(super) options: ReadOptions,
-    pub(super) files: Arc<OpenFiles<O>>,
+    pub(super) files: FilePool<O>,
+    pub(super) database: Database,
 }
 
 /// The key to start at.
@@ -35,24 +37,24 @@ pub(super) enum Way {
     Back,
 }
 
-/// A source of entries in the order of their keys.
+/// A source of entries in the order of their keys. `'o` is the lifetime of the opener.
 #[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
-pub(super) enum Source<'d, O: Opener> {
+pub(super) enum Source<'o, O: Opener> {
     /// `next` is the index after that of the current entry.
     Logs {
-        table: Memtable<'d>,
+        table: Arc<Memtable>,
         next: usize,
     },
-    Tables(Run<'d, O>),
+    Tables(Run<'o, O>),
 }
 
 /// Tables that follow each other in the order of keys.
-pub(super) struct Run<'d, O: Opener> {
-    tables: Vec<DatabaseTable<'d>>,
+pub(super) struct Run<'o, O: Opener> {
+    tables: Vec<Place>,
     /// The number of tables up to and including the current one. If no table is current, the run is
     /// positioned after this many tables.
     opened: usize,
-    pub(super) current: Option<Current<'d, O>>,
+    pub(super) current: Option<Current<'o, O>>,
     /// Set once the run's keys have been found to be out of order, which is reported only once.
     pub(super) unordered: bool,
     /// The numbers of the tables for which an error about the form of their keys has been returned.
@@ -60,10 +62,10 @@ pub(super) struct Run<'d, O: Opener> {
 }
 
 /// The table that a run is at.
-pub(super) struct Current<'d, O: Opener> {
-    pub(super) table: DatabaseTable<'d>,
+pub(super) struct Current<'o, O: Opener> {
+    pub(super) table: Place,
     pub(super) format: KeyFormat,
-    pub(super) cursor: Cursor<'d, PooledFile<O>>,
+    pub(super) cursor: Cursor<'o, PooledFile<O>>,
     place: CursorPosition,
 }
 
@@ -75,16 +77,17 @@ enum CursorPosition {
     Behind,
 }
 
-impl<'d, O: Opener> Source<'d, O> {
+impl<'o, O: Opener + 'o> Source<'o, O> {
     /// Moves to before the first entry at or after `start`. A run only moves to the first table that
     /// may have such an entry: the next step then seeks the entry.
-    pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator) {
+    pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator, database: &Database) {
         match self {
             Self::Logs { table, next } => {
                 *next = start.map_or(0, |start| table.seek(&start.user_key, order));
             }
             Self::Tables(run) => {
-                let ends_before = |table: &&DatabaseTable<'_>| {
+                let ends_before = |table: &&Place| {
+                    let Some(EntryFile::Table(table)) = database.file_at(table) else { return false };
                     let keys = table.recorded().and_then(LiveTable::user_keys);
                     keys.zip(start)
                         .is_some_and(|((_, largest), start)| order.compare(largest, &start.user_key).is_lt())
@@ -150,10 +153,10 @@ impl<'d, O: Opener> Source<'d, O> {
 
     /// The file of the current entry.
     #[inline]
-    pub(super) fn file(&self) -> Option<EntryFile<'d>> {
+    pub(super) fn file(&self) -> Option<Place> {
         match self {
-            Self::Logs { table, next } => Some(EntryFile::Log(table.get(next.checked_sub(1)?)?.3)),
-            Self::Tables(run) => Some(EntryFile::Table(run.current.as_ref()?.table)),
+            Self::Logs { table, next } => Some(table.get(next.checked_sub(1)?)?.3),
+            Self::Tables(run) => Some(run.current.as_ref()?.table),
         }
     }
 
@@ -177,7 +180,7 @@ impl<'d, O: Opener> Source<'d, O> {
 impl<O: Opener> TableOpener<O> {
     /// Opens the table at `path`, as [`Table::open_path`] does.
     fn open(&self, path: &Path) -> Result<Table<PooledFile<O>>> {
-        let file = self.files.open(path).map_err(|error| Error::io(IoAction::Open, 0, error));
+        let file = self.files.open_with_index(path).map_err(|error| Error::io(IoAction::Open, 0, error));
         let table = file.and_then(|(file, index)| match index {
             Some(index) => Table::from_parts(file, index, None),
             None => Table::open(file, &self.options),
@@ -186,8 +189,12 @@ impl<O: Opener> TableOpener<O> {
     }
 
     /// Opens a table to walk through its entries. `None` if the table has no file.
-    fn cursor<'d>(&self, table: DatabaseTable<'d>, place: CursorPosition) -> Result<Option<Current<'d, O>>> {
-        let Some(path) = table.file.path() else { return Ok(None) };
+    fn cursor<'o>(&self, table: Place, place: CursorPosition) -> Result<Option<Current<'o, O>>>
+    where
+        O: 'o,
+    {
+        let file = self.database.file_at(&table);
+        let Some(path) = file.and_then(|file| file.path()) else { return Ok(None) };
         let cursor = self.open(path)?.into_cursor();
         let format = cursor.table().key_format();
         Ok(Some(Current { table, format, cursor, place }))
@@ -199,10 +206,10 @@ impl<O: Opener> TableOpener<O> {
     }
 }
 
-impl<'d, O: Opener> Current<'d, O> {
+impl<'o, O: Opener> Current<'o, O> {
     fn go(
         &mut self,
-        go: impl FnOnce(&mut Cursor<'d, PooledFile<O>>, CursorPosition) -> Result<bool>,
+        go: impl FnOnce(&mut Cursor<'o, PooledFile<O>>, CursorPosition) -> Result<bool>,
     ) -> Result<bool> {
         let moved = go(&mut self.cursor, self.place);
         // A step that lacks a range of the file is tried again once the range is there.
@@ -229,8 +236,8 @@ impl<'d, O: Opener> Current<'d, O> {
     }
 }
 
-impl<'d, O: Opener> Run<'d, O> {
-    pub(super) const fn new(tables: Vec<DatabaseTable<'d>>) -> Self {
+impl<'o, O: Opener + 'o> Run<'o, O> {
+    pub(super) const fn new(tables: Vec<Place>) -> Self {
         Self { tables, opened: 0, current: None, unordered: false, doubted: Vec::new() }
     }
 
@@ -290,14 +297,15 @@ impl<'d, O: Opener> Run<'d, O> {
 }
 
 /// The tables of a scan: those of each run, and the numbers of the live tables that have no file.
-pub(super) struct Arranged<'d> {
-    pub(super) runs: Vec<Vec<DatabaseTable<'d>>>,
+#[derive(Clone)]
+pub(super) struct Arranged {
+    pub(super) runs: Vec<Vec<Place>>,
     pub(super) missing: Vec<u64>,
 }
 
-impl<'d> Arranged<'d> {
+impl Arranged {
     /// Arranges the database's tables: if `newest` is set, only those that are live or may be live.
-    pub(super) fn of(database: &'d Database, newest: bool, order: &dyn Comparator) -> Self {
+    pub(super) fn of(database: &Database, newest: bool, order: &dyn Comparator) -> Self {
         let is_wanted = |table: &DatabaseTable<'_>| {
             !newest || matches!(table.status, TableStatus::Live(_) | TableStatus::Unknown)
         };
@@ -310,7 +318,9 @@ impl<'d> Arranged<'d> {
             }
         }
         single.extend(runs(levels, order));
-        Self { runs: single, missing }
+        let place = |table| database.place_of(EntryFile::Table(table));
+        let places = |run: Vec<_>| run.into_iter().filter_map(place).collect();
+        Self { runs: single.into_iter().map(places).collect(), missing }
     }
 }
 

@@ -11,12 +11,6 @@ use crate::{Error, Origin, Result, Structure};
 /// The length of the trailer after each block: the compression type and the checksum.
 pub(crate) const TRAILER_LEN: usize = 5;
 
-/// The length of the footer, the last bytes of every table.
-pub(crate) const FOOTER_LEN: usize = HANDLES_LEN + 8;
-
-/// The last eight bytes of every table.
-pub(crate) const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
-
 /// The prefix of a filter's name in the metaindex. The policy's name follows it.
 pub(crate) const FILTER_PREFIX: &[u8] = b"filter.";
 
@@ -100,30 +94,45 @@ fn bad_varint(error: VarintError, at: u64, expected: &'static str) -> Error {
     Error::corrupt(Structure::BlockHandle, at, expected, error.to_string())
 }
 
-/// The end of a table, which leads to everything else in it.
+/// The last 48 bytes of a table, which lead to everything else in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Footer {
-    pub(crate) metaindex: BlockHandle,
-    pub(crate) index: BlockHandle,
+pub struct Footer {
+    /// The metaindex, which names filter blocks.
+    pub metaindex: BlockHandle,
+    /// The index, which has the handles of the data blocks.
+    pub index: BlockHandle,
 }
 
 impl Footer {
+    /// The length of the footer in bytes.
+    pub const LEN: usize = HANDLES_LEN + 8;
+
+    /// The number that ends every table, as fixed64.
+    pub const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
+
     /// Appends the footer, 48 bytes, to `dst`.
-    pub(crate) fn encode(&self, dst: &mut Vec<u8>) {
+    pub fn encode(&self, dst: &mut Vec<u8>) {
         let start = dst.len();
         self.metaindex.encode(dst);
         self.index.encode(dst);
         dst.resize(start.saturating_add(HANDLES_LEN), 0);
-        put_fixed64(dst, MAGIC);
+        put_fixed64(dst, Self::MAGIC);
     }
 
-    /// Reads a footer of 48 bytes. `at` is its offset in the file, for error messages only.
-    pub(crate) fn decode(bytes: &[u8], at: u64) -> Result<Self> {
+    /// Reads the footer at the start of `bytes`. The handles may lead outside the file: that is not checked here.
+    ///
+    /// `at` is the offset of `bytes` in the file, for error messages only.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if there are fewer than 48 bytes, the last of them are not the magic, or the first are
+    /// not two handles. [`Error::Unsupported`] for the magic of RocksDB or Pebble.
+    pub fn decode(bytes: &[u8], at: u64) -> Result<Self> {
         let (Some(handles), Some(magic)) = (bytes.get(..HANDLES_LEN), fixed64_at(bytes, HANDLES_LEN)) else {
             return Err(Error::corrupt(
                 Structure::Footer,
                 at,
-                format!("{FOOTER_LEN} bytes"),
+                format!("{} bytes", Self::LEN),
                 format!("{} bytes", bytes.len()),
             ));
         };
@@ -136,10 +145,10 @@ impl Footer {
 }
 
 fn check_magic(magic: u64, at: u64) -> Result<()> {
-    if magic == MAGIC {
+    if magic == Footer::MAGIC {
         return Ok(());
     }
-    let expected = format!("magic {MAGIC:#018x}");
+    let expected = format!("magic {:#018x}", Footer::MAGIC);
     Err(match OTHER_MAGICS.iter().find(|(other, _)| *other == magic) {
         Some((_, whose)) => Error::Unsupported {
             what: Structure::Footer,
@@ -233,7 +242,7 @@ mod tests {
         let longest = Footer { metaindex: longest, index: longest };
         let mut bytes = Vec::new();
         longest.encode(&mut bytes);
-        assert_eq!(bytes.len(), FOOTER_LEN);
+        assert_eq!(bytes.len(), Footer::LEN);
         assert_eq!(Footer::decode(&bytes, 0).unwrap(), longest);
     }
 
@@ -241,7 +250,7 @@ mod tests {
     fn what_is_no_footer_is_refused() {
         let mut bytes = Vec::new();
         Footer { metaindex: BlockHandle::default(), index: BlockHandle::default() }.encode(&mut bytes);
-        for len in 0..FOOTER_LEN {
+        for len in 0..Footer::LEN {
             let error = Footer::decode(&bytes[..len], 7).unwrap_err().to_string();
             assert_eq!(error, format!("footer at offset 7: expected 48 bytes, found {len} bytes"));
         }

@@ -148,12 +148,14 @@ mod read;
 pub(crate) mod source;
 mod write;
 
+pub use crate::bytes::coding::{VarintError, get_varint32, mask, unmask};
 pub use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator, known_comparator};
 pub use crate::key::idb_comparator::IdbComparator;
 pub use crate::key::internal_comparator::InternalKeyComparator;
 pub use crate::policy::Origin;
+pub use block::EntryHeader;
 pub use codec::{Codec, Compression};
-pub use format::BlockHandle;
+pub use format::{BlockHandle, Footer};
 pub use read::{
     BlockCursor, Cursor, DataBlockTypes, DataBlocks, FilterMeter, Iter, Lookup, Meter, ReadOptions, Table,
     TableFilter, TableIndex,

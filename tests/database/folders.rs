@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use filterblock::Error;
-use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
+use filterblock::database::{Database, DatabaseFiles, FileKind, LiveTable, Manifest};
 
 use crate::databases::{BYTEWISE, internal_key, testdata};
 
@@ -114,10 +114,10 @@ fn files_are_listed_by_kind_and_number() {
     ];
     assert_eq!(listed, [&tables[..], &others].concat());
     assert_eq!(files.iter().map(|file| file.len).sum::<u64>(), 37_123 - 4096);
-    assert!((&files).into_iter().eq(files.iter()));
 
-    let manifest = Manifest::read(testdata("goleveldb/base-lg-11")).unwrap();
-    assert_eq!(files.live_logs(&manifest).map(|log| log.number).collect::<Vec<_>>(), [14]);
+    let database = Database::open(testdata("goleveldb/base-lg-11")).unwrap();
+    let live = database.logs().filter(|log| log.is_live);
+    assert_eq!(live.map(|log| log.number).collect::<Vec<_>>(), [14]);
 }
 
 #[test]
@@ -356,10 +356,8 @@ fn nothing_is_written_or_locked() {
         entries.collect::<BTreeMap<_, _>>()
     };
     let before = state();
-    let manifest = Manifest::read(folder.path()).unwrap();
-    let files = DatabaseFiles::list(folder.path()).unwrap();
-    for log in files.live_logs(&manifest) {
-        assert!(filterblock::database::log_has_writes(&log.path).unwrap());
+    for log in Database::open(folder.path()).unwrap().logs() {
+        assert!(log.is_live && filterblock::database::log_has_writes(log.file.path().unwrap()).unwrap());
     }
     assert_eq!(state(), before);
 }

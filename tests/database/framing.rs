@@ -2,7 +2,9 @@
 
 use std::io::{self, Read};
 
-use filterblock::database::{LogReader, Manifest, batch_has_writes};
+use filterblock::database::{
+    BatchHeader, FragmentHeader, LOG_BLOCK_LEN, LogReader, LogWriter, Manifest, batch_has_writes,
+};
 use filterblock::{Error, Result};
 
 use crate::databases::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
@@ -453,4 +455,30 @@ fn counts_of_fragments_and_records_do_not_wrap() {
         assert_eq!((read.offset, read.data), (offset, &record[..]));
     }
     assert!(reader.read_record().unwrap().is_none());
+}
+
+#[test]
+fn headers_are_those_of_the_fragments_that_a_writer_writes() {
+    let mut log = LogWriter::new(Vec::new());
+    log.add_record(&[9; 40_000]).unwrap();
+    let file = log.into_writer();
+    let first = FragmentHeader::decode(&file).unwrap();
+    let data = LOG_BLOCK_LEN - FragmentHeader::LEN;
+    assert_eq!((usize::from(first.len), first.kind), (data, FIRST));
+    assert_eq!(first.encode(), file[..FragmentHeader::LEN]);
+    assert_eq!(first.checksum, FragmentHeader::checksum_of(FIRST, &file[FragmentHeader::LEN..LOG_BLOCK_LEN]));
+    let last = FragmentHeader::decode(&file[LOG_BLOCK_LEN..]).unwrap();
+    assert_eq!((usize::from(last.len), last.kind), (40_000 - data, LAST));
+    assert!(FragmentHeader::decode(&file[..6]).is_none() && !last.is_blank());
+    let blank = FragmentHeader::decode(&[1, 2, 3, 4, 0, 0, 0]).unwrap();
+    assert!(blank.is_blank() && !FragmentHeader { len: 1, ..blank }.is_blank());
+}
+
+#[test]
+fn the_header_of_a_batch_takes_twelve_bytes() {
+    let batch = [7, 0, 0, 0, 0, 0, 0, 1, 3, 0, 0, 0, 0xff];
+    let header = BatchHeader { sequence: 7 | 1 << 56, count: 3 };
+    assert_eq!(BatchHeader::decode(&batch), Some(header));
+    assert_eq!(BatchHeader::decode(&batch[..BatchHeader::LEN]), Some(header));
+    assert_eq!(BatchHeader::decode(&batch[..BatchHeader::LEN - 1]), None);
 }

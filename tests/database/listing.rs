@@ -48,7 +48,7 @@ fn all_of(database: &Database) -> String {
     for key in ["", "item/0001/919", "item/0100/900", "key000600", "key002400", "zzz"] {
         all.extend(database.tables_for(key.as_bytes()).map(|each| table(key, each)));
     }
-    for file in database.files() {
+    for file in database.files().iter() {
         all.extend(database.table_named(name(&file.path)).map(|found| table("named", found)));
         writeln!(all, "file: {:?} {} {} {}", file.kind, file.number, name(&file.path), file.len).unwrap();
     }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use filterblock::database::{LiveTable, Manifest};
-use filterblock::table::{BytewiseComparator, Comparator as _, InternalKeyComparator};
+use filterblock::table::{BytewiseComparator, Comparator as _, InternalKeyComparator, known_comparator};
 use proptest::prelude::*;
 
 use crate::databases::{BYTEWISE, Edit, internal_key, log};
@@ -95,11 +95,30 @@ fn any_range() -> impl Strategy<Value = (u8, Vec<u8>, Vec<u8>)> {
     })
 }
 
-fn manifest_of_ranges(ranges: &[(u8, Vec<u8>, Vec<u8>)]) -> Manifest {
-    let edit = (1..).zip(ranges).fold(Edit::sound(), |edit, (number, (level, smallest, largest))| {
+fn manifest_of_ranges(ranges: &[(u8, Vec<u8>, Vec<u8>)], comparator: &[u8]) -> Manifest {
+    let edit = Edit::default().comparator(comparator).number(2, 1).number(3, 99).number(4, 9);
+    parse((1..).zip(ranges).fold(edit, |edit, (number, (level, smallest, largest))| {
         edit.add(u64::from(*level), number, 1, smallest, largest)
+    }))
+}
+
+/// Keys of Chromium's IndexedDB, with the numbers 1.5, 2 and 256: bytewise, their order is another.
+const IDB_KEYS: [[u8; 13]; 3] = [
+    [0, 1, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f],
+    [0, 1, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0x40],
+    [0, 1, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0x70, 0x40],
+];
+
+/// Ranges of keys in each known order.
+fn any_ranges() -> impl Strategy<Value = (&'static [u8], Vec<(u8, Vec<u8>, Vec<u8>)>)> {
+    let idb = (0..3u8, 0..3_usize, 0..3_usize, 1..SEQUENCES).prop_map(|(level, a, b, sequence)| {
+        (level, internal_key(&IDB_KEYS[a.min(b)], sequence, 1), internal_key(&IDB_KEYS[a.max(b)], 1, 1))
     });
-    parse(edit)
+    prop_oneof![
+        prop::collection::vec(any_range(), 0..14).prop_map(|ranges| (BYTEWISE, ranges)),
+        prop::collection::vec(prop_oneof![3 => idb, 1 => any_range()], 0..14)
+            .prop_map(|ranges| (&b"idb_cmp1"[..], ranges)),
+    ]
 }
 
 proptest! {
@@ -136,14 +155,17 @@ proptest! {
 
     #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
-    fn no_table_is_left_out_whatever_the_ranges(
-        ranges in prop::collection::vec(any_range(), 0..14),
-    ) {
-        let manifest = manifest_of_ranges(&ranges);
-        for key in KEYS.map(str::as_bytes).into_iter().chain([&b"zz"[..]]) {
+    fn no_table_is_left_out_whatever_the_ranges((comparator, ranges) in any_ranges()) {
+        let manifest = manifest_of_ranges(&ranges, comparator);
+        let order = known_comparator(comparator).unwrap();
+        let keys = KEYS.map(str::as_bytes).into_iter().chain([&b"zz"[..]]);
+        for key in keys.chain(IDB_KEYS.iter().map(|key| &key[..])) {
             let ours: Vec<_> = manifest.tables_for(key).map(|table| (table.level, table.number)).collect();
             let may_hold = |table: &&LiveTable| {
-                table.user_keys().is_none_or(|(from, to)| from > to || (from <= key && key <= to))
+                table.user_keys().is_none_or(|(from, to)| {
+                    let is_within = order.compare(from, key).is_le() && order.compare(key, to).is_le();
+                    is_within || order.compare(from, to).is_gt()
+                })
             };
             let expected: BTreeSet<_> =
                 manifest.tables().iter().filter(may_hold).map(|table| (table.level, table.number)).collect();
@@ -155,10 +177,10 @@ proptest! {
 
     #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
-    fn overlaps_are_found_as_by_comparing_all_pairs(
-        ranges in prop::collection::vec(any_range(), 0..14),
-    ) {
-        let manifest = manifest_of_ranges(&ranges);
+    fn overlaps_are_found_as_by_comparing_all_pairs((comparator, ranges) in any_ranges()) {
+        let manifest = manifest_of_ranges(&ranges, comparator);
+        let order = InternalKeyComparator::new(known_comparator(comparator).unwrap());
+        let compare = |a: &[u8], b: &[u8]| order.compare(a, b);
         for table in manifest.tables() {
             let place = |table: &LiveTable| (table.smallest.clone(), table.number);
             let is_before = |other: &&LiveTable| {
@@ -191,9 +213,25 @@ fn of_one_keys_entries_in_two_tables_the_newer_is_asked_first() {
     assert_eq!(asked_by_leveldb(&manifest, b"k", 8), [7, 3]);
 }
 
-/// Two tables share the key "m". Only in bytewise order is that known to be an overlap.
 #[test]
-fn overlaps_are_told_in_bytewise_order_only() {
+fn the_tables_for_a_key_are_told_in_the_order_of_indexeddb() {
+    let ranges = [(1, 1, 2), (1, 0, 0), (2, 0, 1), (0, 1, 1), (0, 0, 2)];
+    let key = |at: usize| internal_key(&IDB_KEYS[at], 1, 1);
+    let ranges = ranges.map(|(level, smallest, largest)| (level, key(smallest), key(largest)));
+    let asked = |comparator: &[u8], at: usize| -> Vec<u64> {
+        let manifest = manifest_of_ranges(&ranges, comparator);
+        manifest.tables_for(&IDB_KEYS[at]).map(|table| table.number).collect()
+    };
+    assert_eq!(asked(b"idb_cmp1", 0), [5, 2, 3]);
+    assert_eq!(asked(b"idb_cmp1", 1), [5, 4, 1, 3]);
+    assert_eq!(asked(b"idb_cmp1", 2), [5, 1]);
+    // Another order is not known, so that any table may have the key.
+    assert_eq!(asked(b"another", 2), [5, 4, 1, 2, 3]);
+}
+
+/// Two tables share the key "m". Only in a known order is that known to be an overlap.
+#[test]
+fn overlaps_are_told_in_a_known_order_only() {
     let key = |user_key: &str| internal_key(user_key.as_bytes(), 1, 1);
     let ranges = |edit: Edit| {
         let edit = edit.number(2, 1).number(3, 9).number(4, 9);

@@ -352,3 +352,19 @@ fn a_database_of_riaks_is_merged_by_its_user_keys() {
     manifest(dir, edit.add(0, 9, size, &smallest, &largest));
     assert_eq!(live(&Database::open(dir).unwrap()).0.len(), kept);
 }
+
+#[test]
+fn a_scan_outlives_its_database() {
+    let open = || Database::open(testdata("databases/levels")).unwrap();
+    let (database, options) = (open(), ReadOptions::default());
+    let mut scan = open().scan(&options).unwrap();
+    let (mut expected, mut count) = (database.scan(&options).unwrap(), 0);
+    while expected.next().unwrap() {
+        assert!(scan.next().unwrap());
+        assert_eq!(scan.entry(), expected.entry());
+        count += 1;
+    }
+    assert!(!scan.next().unwrap() && count > 100);
+    fn is_static(_: impl Send + 'static) {}
+    is_static(scan);
+}

@@ -485,15 +485,6 @@ fn what_only_looks_like_a_databases_file_is_a_stray() {
 }
 
 #[test]
-fn the_manifest_keeps_to_the_limit_given() {
-    let folder = folder(&[table(Edit::sound(), 1, 5)], &["000005.ldb"]);
-    let database = Database::open_with_limit(folder.path(), 100).unwrap();
-    assert!(matches!(database.manifest().unwrap_err().without_path(), Error::Limit { limit: 100, .. }));
-    assert_eq!(rows(&database), ["000005.ldb unknown, 10"]);
-    assert!(Database::open_with_limit(folder.path(), 10_000).unwrap().manifest().is_ok());
-}
-
-#[test]
 fn databases_go_from_thread_to_thread() {
     fn is<T: Send + Sync + 'static>() {}
     is::<Database>();

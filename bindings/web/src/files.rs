@@ -96,7 +96,7 @@ impl Storage for Files {
         Ok(Some(below.filter_map(named).collect()))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
         let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not among the files given");
         let &(number, len) = self.files.get(path).ok_or_else(missing)?;
         let source = Source::new(Arc::clone(&self.host), number, len, Arc::clone(&self.held));

@@ -1,6 +1,6 @@
 //! A file of the browser's as a source of bytes, read in windows.
 
-use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::io;
@@ -47,7 +47,7 @@ pub struct Source {
     held: Arc<AtomicUsize>,
     /// True if all of the file will be read: then each of its parts is read in one large piece.
     is_whole: bool,
-    state: RefCell<State>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ struct State {
 impl Source {
     /// The file with this number and length. `held`: the number of bytes in the windows of all files.
     pub fn new(host: Arc<dyn Host>, file: u32, len: u64, held: Arc<AtomicUsize>) -> Self {
-        Self { host, file, len, held, is_whole: false, state: RefCell::default() }
+        Self { host, file, len, held, is_whole: false, state: Mutex::default() }
     }
 
     /// Returns the same file, to be read as a whole if `is_whole` is true.
@@ -138,7 +138,7 @@ impl ReadAt for Source {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
         };
         let wanted = offset..end;
-        let mut state = self.state.borrow_mut();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = state.windows.iter().rev().find_map(|window| part(window, &wanted)) {
             return Ok(bytes);
         }
@@ -180,7 +180,7 @@ impl ReadAt for Source {
                 _ => needed.push(range),
             }
         }
-        self.state.borrow_mut().needed = needed;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).needed = needed;
     }
 }
 

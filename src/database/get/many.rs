@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::super::database::{Database, DatabaseTable};
 use super::super::opener::{FileOpener, Opener};
-use super::{may_hold, newest_in};
+use super::may_hold;
 use crate::Result;
 use crate::table::{Lookup, ReadOptions};
 
@@ -79,7 +79,7 @@ impl Database {
             return Ok(());
         }
         let logs = self.live_logs(&mut opener, &order)?;
-        let mut found: Vec<_> = user_keys.iter().map(|key| newest_in(&logs, key, &order).map(Ok)).collect();
+        let mut found: Vec<_> = user_keys.iter().map(|key| logs.newest(key, &order).map(Ok)).collect();
         drop(logs);
 
         let options = options.clone().internal_keys(true);

@@ -7,16 +7,11 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use byteorder::{ByteOrder, LittleEndian};
-
-use super::LogReader;
+use super::{BatchHeader, LogReader};
 use crate::bytes::coding::get_varint32;
 use crate::key::parts::{DELETION, MAX_SEQUENCE, VALUE};
 use crate::table::source::open_file;
 use crate::{Error, Result, Structure};
-
-/// The length of a batch's header in bytes: the sequence number and the count before its writes.
-pub(super) const BATCH_HEADER_LEN: usize = 12;
 
 /// Reads the writes of a log, in the order in which they were made. In a sound log, that is also
 /// the order of their sequence numbers.
@@ -115,14 +110,12 @@ impl<R: Read> LogWrites<R> {
             }
             let Some(record) = self.log.read_record()? else { return Ok(false) };
             self.offset = record.offset;
-            let Some((header, _)) = record.data.split_first_chunk::<BATCH_HEADER_LEN>() else {
+            let Some(batch) = BatchHeader::decode(record.data) else {
                 let found = format!("{} bytes", record.data.len());
-                return Err(self.corrupt(format!("a batch of at least {BATCH_HEADER_LEN} bytes"), found));
+                return Err(self.corrupt(format!("a batch of at least {} bytes", BatchHeader::LEN), found));
             };
-            let (sequence, count) = header.split_at(8);
-            self.first = LittleEndian::read_u64(sequence);
-            self.count = LittleEndian::read_u32(count);
-            before = Some(Parts { number: 0, key: 0..0, value: None, end: BATCH_HEADER_LEN });
+            (self.first, self.count) = (batch.sequence, batch.count);
+            before = Some(Parts { number: 0, key: 0..0, value: None, end: BatchHeader::LEN });
         }
     }
 
@@ -230,7 +223,7 @@ pub fn batch_has_writes(source: impl Read) -> Result<bool> {
     let mut damage = None;
     loop {
         match log.read_record() {
-            Ok(Some(record)) if record.data.len() > BATCH_HEADER_LEN => return Ok(true),
+            Ok(Some(record)) if record.data.len() > BatchHeader::LEN => return Ok(true),
             Ok(Some(_)) => {}
             Ok(None) => return damage.map_or(Ok(false), Err),
             // A record that is too long to be read is there nevertheless.

@@ -1,33 +1,12 @@
-//! The framing of records in logs and MANIFESTs (LevelDB's `db/log_format.h`, `db/log_reader.cc`).
-//!
-//! ```text
-//! file       [block: 32 KiB]* [block: shorter]
-//! block      [fragment]* [fewer than 7 bytes that mean nothing]
-//! fragment   [masked CRC-32C of type and data: fixed32][length of data: fixed16][type: 1][data]
-//! ```
-//!
-//! A record is one FULL fragment (type 1), or one FIRST (2), any number of MIDDLE (3) and one LAST
-//! (4). No fragment crosses the end of a block. Type 0 with length 0 fills space that was reserved
-//! and not written.
+//! Reading the records of logs and MANIFESTs (LevelDB's `db/log_reader.cc`).
 
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 
-use byteorder::{ByteOrder, LittleEndian};
-
-use crate::bytes::coding::mask;
+use super::fragment::{FIRST, FULL, FragmentHeader, LAST, LOG_BLOCK_LEN, MIDDLE};
 use crate::error::IoAction;
 use crate::{Error, Result, Structure};
-
-pub(super) const BLOCK_LEN: usize = 32 * 1024;
-pub(super) const HEADER_LEN: usize = 7;
-
-const BLANK: u8 = 0;
-pub(super) const FULL: u8 = 1;
-pub(super) const FIRST: u8 = 2;
-pub(super) const MIDDLE: u8 = 3;
-pub(super) const LAST: u8 = 4;
 
 /// Reads the records of a log or a MANIFEST, in the order in which they were written.
 ///
@@ -136,8 +115,8 @@ impl<R: Read> LogReader<R> {
                 // more than its header, and then began the record anew.
                 (FULL | FIRST, Some(start)) if !self.record.is_empty() => {
                     // The fragment is to be read again, as the start of the next record.
-                    debug_assert!(data.start >= HEADER_LEN, "data have a header before them");
-                    self.position = data.start.saturating_sub(HEADER_LEN);
+                    debug_assert!(data.start >= FragmentHeader::LEN, "data have a header before them");
+                    self.position = data.start.saturating_sub(FragmentHeader::LEN);
                     return Err(broken(start, format!("{} at offset {offset}", name(kind))));
                 }
                 (FULL | FIRST, _) => offset,
@@ -189,7 +168,7 @@ impl<R: Read> LogReader<R> {
                 debug_assert!(false, "a position beyond the block");
                 return Err(self.lose_block(out_of_block(offset)));
             };
-            let Some((header, data)) = rest.split_first_chunk::<HEADER_LEN>() else {
+            let Some(header) = FragmentHeader::decode(rest) else {
                 let blank = rest.iter().all(|&byte| byte == 0);
                 if self.state == State::Reading {
                     self.read_block()?;
@@ -197,9 +176,8 @@ impl<R: Read> LogReader<R> {
                 }
                 return Ok(self.end(offset, blank));
             };
-            let stored = LittleEndian::read_u32(header);
-            let len = usize::from(LittleEndian::read_u16(&header[4..]));
-            let kind = header[6];
+            let (stored, len, kind) = (header.checksum, usize::from(header.len), header.kind);
+            let data = rest.get(FragmentHeader::LEN..).unwrap_or_default();
             let Some(contents) = data.get(..len) else {
                 if self.state == State::LastBlock {
                     return Ok(self.end(offset, false));
@@ -212,7 +190,7 @@ impl<R: Read> LogReader<R> {
                     len.to_string(),
                 )));
             };
-            if (kind, len) == (BLANK, 0) {
+            if header.is_blank() {
                 // Reserved space extends to the end of the block. It is damage only if a record
                 // should continue there.
                 self.position = self.block.len();
@@ -220,7 +198,7 @@ impl<R: Read> LogReader<R> {
                 self.passing_over = true;
                 return Err(broken(start, format!("blank space at offset {offset}")));
             }
-            let computed = mask(crc32c::crc32c_append(crc32c::crc32c(&[kind]), contents));
+            let computed = FragmentHeader::checksum_of(kind, contents);
             if computed != stored {
                 let expected = format!("checksum {computed:#010x} for type {kind} and {len} bytes of data");
                 return Err(self.lose_block(Error::corrupt(
@@ -230,7 +208,7 @@ impl<R: Read> LogReader<R> {
                     format!("{stored:#010x}"),
                 )));
             }
-            let start = self.position.saturating_add(HEADER_LEN);
+            let start = self.position.saturating_add(FragmentHeader::LEN);
             self.position = start.saturating_add(len);
             return Ok(Some(Fragment { offset, kind, data: start..self.position }));
         }
@@ -260,12 +238,12 @@ impl<R: Read> LogReader<R> {
         self.block_offset = self.block_offset.saturating_add(self.block.len() as u64);
         self.block.clear();
         self.position = 0;
-        if let Err(error) = fill(&mut self.source, &mut self.block, BLOCK_LEN) {
+        if let Err(error) = fill(&mut self.source, &mut self.block, LOG_BLOCK_LEN) {
             self.block.clear();
             self.state = State::Ended;
-            return Err(Error::io(IoAction::Read { len: BLOCK_LEN as u64 }, self.block_offset, error));
+            return Err(Error::io(IoAction::Read { len: LOG_BLOCK_LEN as u64 }, self.block_offset, error));
         }
-        if self.block.len() < BLOCK_LEN {
+        if self.block.len() < LOG_BLOCK_LEN {
             self.state = State::LastBlock;
         }
         Ok(())

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::reader::{BLOCK_LEN, FIRST, FULL, HEADER_LEN, LAST, MIDDLE};
-use crate::bytes::coding::mask;
+use super::fragment::{FIRST, FULL, FragmentHeader, LAST, LOG_BLOCK_LEN, MIDDLE};
 use crate::error::IoAction;
 use crate::{Error, Result};
 
@@ -48,13 +47,13 @@ impl<W: Write> LogWriter<W> {
         let (mut rest, mut is_first) = (data, true);
         loop {
             self.buffer.clear();
-            let mut room = BLOCK_LEN.saturating_sub(self.position());
-            if room < HEADER_LEN {
+            let mut room = LOG_BLOCK_LEN.saturating_sub(self.position());
+            if room < FragmentHeader::LEN {
                 self.buffer.resize(room, 0);
-                room = BLOCK_LEN;
+                room = LOG_BLOCK_LEN;
             }
             let (fragment, after) =
-                rest.split_at_checked(room.saturating_sub(HEADER_LEN)).unwrap_or((rest, &[]));
+                rest.split_at_checked(room.saturating_sub(FragmentHeader::LEN)).unwrap_or((rest, &[]));
             let kind = match (is_first, after.is_empty()) {
                 (true, true) => FULL,
                 (true, false) => FIRST,
@@ -82,15 +81,13 @@ impl<W: Write> LogWriter<W> {
 
     /// The position in the current block, whose length is a power of two.
     const fn position(&self) -> usize {
-        (self.offset as usize) & (BLOCK_LEN - 1)
+        (self.offset as usize) & (LOG_BLOCK_LEN - 1)
     }
 
     fn push_fragment(&mut self, kind: u8, data: &[u8]) {
-        let checksum = mask(crc32c::crc32c_append(crc32c::crc32c(&[kind]), data));
-        self.buffer.extend_from_slice(&checksum.to_le_bytes());
         // A fragment is shorter than a block of 32 KiB.
-        self.buffer.extend_from_slice(&(data.len() as u16).to_le_bytes());
-        self.buffer.push(kind);
+        let (checksum, len) = (FragmentHeader::checksum_of(kind, data), data.len() as u16);
+        self.buffer.extend_from_slice(&FragmentHeader { checksum, len, kind }.encode());
         self.buffer.extend_from_slice(data);
     }
 

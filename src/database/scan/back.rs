@@ -3,33 +3,35 @@
 
 use bytes::Bytes;
 
-use super::super::database::{DatabaseEntry, EntryFile};
+use super::super::database::{Database, DatabaseEntry};
 use super::super::opener::Opener;
+use super::super::place::Place;
 use super::{Scan, Way};
 use crate::key::parts::DELETION;
 use crate::{InternalKey, Result};
 
 /// The newest version of a key found so far. When it is the current entry, all sources have already
 /// moved past the key, to keys before it.
-pub(super) struct Saved<'d> {
+pub(super) struct Saved {
     user_key: Vec<u8>,
     /// The key's other parts.
     time: Option<u64>,
     sequence: u64,
     kind: u8,
     value: Bytes,
-    file: EntryFile<'d>,
+    file: Place,
     offset: u64,
 }
 
-impl Saved<'_> {
-    pub(super) fn entry(&self) -> DatabaseEntry<'_> {
-        let &Self { ref user_key, time, sequence, kind, ref value, file, offset } = self;
-        DatabaseEntry { key: InternalKey { user_key, time, sequence, kind }, value, file, offset }
+impl Saved {
+    pub(super) fn entry<'a>(&'a self, database: &'a Database) -> Option<DatabaseEntry<'a>> {
+        let &Self { ref user_key, time, sequence, kind, ref value, ref file, offset } = self;
+        let (key, file) = (InternalKey { user_key, time, sequence, kind }, database.file_at(file)?);
+        Some(DatabaseEntry { key, value, file, offset })
     }
 }
 
-impl<O: Opener> Scan<'_, O> {
+impl<'o, O: Opener + 'o> Scan<'o, O> {
     /// Moves past the last entry, so that [`prev`](Self::prev) moves to it.
     pub fn seek_to_last(&mut self) {
         self.sources.iter_mut().for_each(|source| source.seek_to_end());

@@ -7,7 +7,7 @@ use super::super::scan_sources::{Source, Way};
 use super::Scan;
 use crate::Result;
 
-impl<O: Opener> Scan<'_, O> {
+impl<'o, O: Opener + 'o> Scan<'o, O> {
     pub(super) fn order_heap(&mut self) {
         (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
     }

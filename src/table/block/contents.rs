@@ -64,13 +64,36 @@ impl Contents for Bytes {
     }
 }
 
-/// The three lengths at the start of an entry.
-pub(in crate::table) struct Header {
-    pub(in crate::table) shared: usize,
-    non_shared: usize,
-    value_len: usize,
-    /// The length of the header itself.
-    len: usize,
+/// The three lengths at the start of an entry of a data block, index or metaindex (`DecodeEntry` in LevelDB's
+/// `table/block.cc`). The bytes that the key does not share follow, then the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryHeader {
+    /// The number of bytes that the key shares with the start of the key before it.
+    pub shared: usize,
+    /// The number of the key's other bytes.
+    pub non_shared: usize,
+    /// The length of the value in bytes.
+    pub value_len: usize,
+    /// The length of the header itself in bytes, 3 to 15.
+    pub len: usize,
+}
+
+impl EntryHeader {
+    /// Reads the header at the start of `bytes`. The key and the value may reach beyond them: that is not checked here.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`get_varint32`].
+    pub fn decode(bytes: &[u8]) -> std::result::Result<Self, VarintError> {
+        let mut len = 0;
+        let mut next = || {
+            let (value, width) = get_varint32(bytes.get(len..).unwrap_or_default())?;
+            len = len.saturating_add(width);
+            Ok(value as usize)
+        };
+        let (shared, non_shared, value_len) = (next()?, next()?, next()?);
+        Ok(Self { shared, non_shared, value_len, len })
+    }
 }
 
 /// An entry: the number of bytes that its key shares with the previous key, and the ranges of the
@@ -279,8 +302,8 @@ impl<B: AsRef<[u8]>> Block<B> {
     }
 
     /// Decodes the header of the entry at offset `at` of the block.
-    pub(in crate::table) fn header(&self, at: usize) -> Result<Header> {
-        header(self.bytes(at..self.entries_end))
+    pub(in crate::table) fn header(&self, at: usize) -> Result<EntryHeader> {
+        EntryHeader::decode(self.bytes(at..self.entries_end))
             .map_err(|error| self.bad_entry(at, "three varints of 32 bits".into(), error.to_string()))
     }
 
@@ -288,7 +311,7 @@ impl<B: AsRef<[u8]>> Block<B> {
     pub(in crate::table) fn ranges(
         &self,
         at: usize,
-        header: &Header,
+        header: &EntryHeader,
     ) -> Result<(Range<usize>, Range<usize>)> {
         let ranges = || {
             let key = at.checked_add(header.len)?;
@@ -316,7 +339,7 @@ impl<B: AsRef<[u8]>> Block<B> {
     }
 
     #[cold]
-    fn bad_ranges(&self, at: usize, header: &Header) -> Error {
+    fn bad_ranges(&self, at: usize, header: &EntryHeader) -> Error {
         let left = self.entries_end.saturating_sub(at).saturating_sub(header.len);
         let found = format!("a key rest of {} and a value of {}", header.non_shared, header.value_len);
         self.bad_entry(at, format!("at most {left} bytes of key and value"), found)
@@ -346,17 +369,6 @@ impl<B: AsRef<[u8]>> Block<B> {
         };
         Error::corrupt(Structure::Restarts, self.offset, expected, found)
     }
-}
-
-fn header(bytes: &[u8]) -> std::result::Result<Header, VarintError> {
-    let mut len = 0;
-    let mut next = || {
-        let (value, width) = get_varint32(bytes.get(len..).unwrap_or_default())?;
-        len = len.saturating_add(width);
-        Ok(value as usize)
-    };
-    let (shared, non_shared, value_len) = (next()?, next()?, next()?);
-    Ok(Header { shared, non_shared, value_len, len })
 }
 
 #[cfg(test)]

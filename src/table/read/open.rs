@@ -6,7 +6,7 @@ use super::block_reader::{BlockReader, Span, max_key};
 use super::filters::Filters;
 use super::options::ReadOptions;
 use crate::table::block::{Block, Layout};
-use crate::table::format::{BlockHandle, FOOTER_LEN, Footer};
+use crate::table::format::{BlockHandle, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
@@ -121,12 +121,12 @@ impl Index {
 }
 
 pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) -> Result<Opened> {
-    let Some(footer_at) = blocks.file_len.checked_sub(FOOTER_LEN as u64) else {
-        let expected = format!("a table of at least {FOOTER_LEN} bytes");
+    let Some(footer_at) = blocks.file_len.checked_sub(Footer::LEN as u64) else {
+        let expected = format!("a table of at least {} bytes", Footer::LEN);
         return Err(Error::corrupt(Structure::Table, 0, expected, format!("{} bytes", blocks.file_len)));
     };
     let tail = read_tail(blocks, footer_at, options.tail_size)?;
-    let footer = Span { offset: footer_at, len: FOOTER_LEN };
+    let footer = Span { offset: footer_at, len: Footer::LEN };
     let footer = tail.slice(footer);
     debug_assert!(footer.is_some(), "the tail holds the footer");
     // Were the footer missing, decoding the empty slice would fail.
@@ -226,11 +226,11 @@ pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block
 /// Reads the last `tail_size` bytes of the file. If that fails, reads the footer alone; the rest is
 /// then read when it is needed.
 fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<ReadChunk> {
-    let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
+    let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(Footer::LEN);
     let offset = blocks.file_len.saturating_sub(len as u64);
     match blocks.read(offset, len) {
         Ok(bytes) => Ok(ReadChunk::new(offset, bytes)),
-        Err(error) if len > FOOTER_LEN => match blocks.read(footer_at, FOOTER_LEN) {
+        Err(error) if len > Footer::LEN => match blocks.read(footer_at, Footer::LEN) {
             Ok(bytes) => Ok(ReadChunk::new(footer_at, bytes)),
             Err(_) => Err(error),
         },

@@ -6,7 +6,7 @@ use super::Table;
 use super::block_reader::{BlockReader, Span};
 use super::open::with_max_index_key;
 use crate::table::block::{Block, Position, split_trailer};
-use crate::table::format::{BlockHandle, FOOTER_LEN};
+use crate::table::format::{BlockHandle, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
@@ -142,5 +142,5 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
 }
 
 fn footer_offset<R>(blocks: &BlockReader<R>) -> u64 {
-    blocks.file_len.saturating_sub(FOOTER_LEN as u64)
+    blocks.file_len.saturating_sub(Footer::LEN as u64)
 }

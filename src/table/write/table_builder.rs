@@ -13,7 +13,7 @@ use crate::bytes::coding::varint_len;
 use crate::key::comparator::{Comparator, SharedComparator};
 use crate::key::parts::TAG_LEN;
 use crate::table::block::{BlockBuilder, shared_prefix_len};
-use crate::table::format::{BlockHandle, FILTER_PREFIX, FOOTER_LEN, Footer, TRAILER_LEN};
+use crate::table::format::{BlockHandle, FILTER_PREFIX, Footer, TRAILER_LEN};
 use crate::{Error, Result};
 
 /// Writes a table, key by key in ascending order, to any writer.
@@ -371,7 +371,7 @@ impl<W: Write> TableBuilder<W> {
         let restart = if is_pending && !self.index.is_empty() { 4 } else { 0 };
         let index = self.index.size_estimate().saturating_add(pending).saturating_add(restart);
         let ends = block_size(metaindex).saturating_add(block_size(index));
-        Some(end.saturating_add(ends).saturating_add(FOOTER_LEN as u64))
+        Some(end.saturating_add(ends).saturating_add(Footer::LEN as u64))
     }
 }
 

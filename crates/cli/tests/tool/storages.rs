@@ -31,7 +31,7 @@ struct Notes {
 }
 
 struct WatchedFile {
-    file: Box<dyn ReadAt + Send>,
+    file: Box<dyn ReadAt + Send + Sync>,
     has_changed: bool,
     notes: Arc<Mutex<Notes>>,
 }
@@ -41,7 +41,7 @@ impl Storage for Watched {
         self.memory.list(path)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
         let (file, has_changed) = (self.memory.open(path)?, self.changed.as_deref() == Some(path));
         Ok(Box::new(WatchedFile { file, has_changed, notes: Arc::clone(&self.notes) }))
     }
@@ -151,7 +151,7 @@ impl Storage for Vanishing {
         self.memory.list(path)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
         if path.ends_with("MANIFEST-000008") && self.opened.fetch_add(1, Relaxed) >= self.most {
             return Err(io::ErrorKind::NotFound.into());
         }

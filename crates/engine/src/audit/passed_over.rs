@@ -3,8 +3,9 @@
 use std::io::{self, Read};
 
 use bytes::Bytes;
+use filterblock::database::FragmentHeader;
 
-use super::correct::fragments::{BLOCK_LEN, Fragment, Fragments, HEADER_LEN, Header, Piece, reserved};
+use super::correct::fragments::{BLOCK_LEN, Fragment, Fragments, Piece, header_at, reserved};
 use crate::report::{Code, ErrorKind, Fault, Finding};
 
 /// The greatest sequence number that a key has room for.
@@ -183,8 +184,8 @@ impl BlockFault {
             }
         };
         let at = usize::try_from(at).ok()?;
-        let header = Header::at(&block, at)?;
-        let after = at.saturating_add(HEADER_LEN).saturating_add(header.len);
+        let header = header_at(&block, at)?;
+        let after = at.saturating_add(FragmentHeader::LEN).saturating_add(header.len.into());
         Some(Self { at, is_beyond: after > block.len(), bit })
     }
 }

@@ -160,7 +160,7 @@ impl OldDatabase {
 fn check_state(dir: &Folder, database: &Database, manifest_file: &FileRecord) -> Result<()> {
     let open = |path: &Path| {
         let file = dir.open_file(path.file_name().unwrap_or_default())?;
-        Ok(Box::new(file) as Box<dyn ReadAt + Send>)
+        Ok(Box::new(file) as Box<dyn ReadAt + Send + Sync>)
     };
     let faults = faults_of(database, &|| Some(dir.path_of(&manifest_file.name)), Some(&open));
     let titles = faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; ");

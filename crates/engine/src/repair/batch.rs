@@ -1,17 +1,13 @@
 //! The operations of one batch in a log, even if a part of it is damaged.
-//!
-//! ```text
-//! batch      [sequence of the first operation: fixed64][count: fixed32][operation]*
-//! operation  [1][key: string][value: string], or [0][key: string] for a deletion
-//! string     [length: varint32][bytes]
-//! ```
 
 use std::ops::Range;
+
+use filterblock::database::BatchHeader;
+use filterblock::table::{VarintError, get_varint32};
 
 use super::fragments::MIN_ZEROS;
 use crate::audit::passed_over::MAX_SEQUENCE;
 
-const HEADER_LEN: usize = 12;
 /// The minimum number of zeros in a row that count as damage at the start or the end of a fragment: the run may
 /// continue beyond the fragment.
 const MIN_ZEROS_AT_END: usize = 8;
@@ -75,15 +71,8 @@ impl Record {
     /// If, for any other reason, the operations of a damaged record do not end exactly at its end, none of them is
     /// passed.
     pub(super) fn operations(&self, mut add: impl FnMut(Operation<'_>)) -> BatchSpan {
-        let Some((header, _)) = self.data.split_first_chunk::<HEADER_LEN>() else {
-            return BatchSpan::default();
-        };
-        if self.is_bad(&(0..HEADER_LEN)) {
-            return BatchSpan::default();
-        }
-        let (first, count) = header.split_at(8);
-        let first = u64::from_le_bytes(first.try_into().unwrap_or_default());
-        let count = u32::from_le_bytes(count.try_into().unwrap_or_default());
+        let batch = BatchHeader::decode(&self.data).filter(|_| !self.is_bad(&(0..BatchHeader::LEN)));
+        let Some(BatchHeader { sequence: first, count, .. }) = batch else { return BatchSpan::default() };
         let Some(last) = first.checked_add(u64::from(count)).map(|end| end.saturating_sub(1)) else {
             return BatchSpan::default();
         };
@@ -108,7 +97,7 @@ impl Record {
 
     fn parse(&self, count: u32) -> Parsed {
         let mut parsed = Parsed::default();
-        let mut at = HEADER_LEN;
+        let mut at = BatchHeader::LEN;
         while (parsed.operations.len() as u64) < u64::from(count) {
             match self.operation(at) {
                 Step::Operation { key, value, end } => {
@@ -150,21 +139,15 @@ impl Record {
     }
 
     fn string(&self, at: usize) -> Result<Range<usize>, Step> {
-        let (mut len, mut width) = (0_u64, 0_usize);
-        loop {
-            let place = at.saturating_add(width);
-            let Some(&byte) = self.data.get(place) else { return Err(self.end_of_data()) };
-            if self.is_bad(&(place..place.saturating_add(1))) {
-                return Err(Step::Damaged);
-            }
-            len |= u64::from(byte & 0x7f) << (7 * width);
-            width = width.saturating_add(1);
-            match byte {
-                ..0x80 => break,
-                _ if width >= 5 => return Err(Step::Invalid),
-                _ => {}
-            }
-        }
+        // A length of which a byte is damaged is not known.
+        let damage = self.bad.iter().filter(|bad| bad.end > at).map(|bad| bad.start.max(at)).min();
+        let (len, width) =
+            match get_varint32(self.data.get(at..damage.unwrap_or(self.data.len())).unwrap_or_default()) {
+                Ok(length) => length,
+                Err(VarintError::Truncated) if damage.is_some() => return Err(Step::Damaged),
+                Err(VarintError::Truncated) => return Err(self.end_of_data()),
+                Err(_) => return Err(Step::Invalid),
+            };
         let start = at.saturating_add(width);
         let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len));
         match end.filter(|&end| end <= self.data.len()) {

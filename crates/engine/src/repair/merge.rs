@@ -1,14 +1,13 @@
 //! All entries of all files, in the order of their keys. Tables are read while entries are merged, and there may be more
 //! tables than a process can have open.
 
-use std::cell::{Cell, RefCell};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::io;
-use std::rc::Rc;
+use std::path::Path;
 
-use bytes::Bytes;
 use filterblock::KeyFormat;
+use filterblock::database::{FilePool, Opener, PooledFile};
 use filterblock::table::ReadAt;
 
 use super::input::Input;
@@ -72,7 +71,7 @@ impl Eq for Head {}
 enum MergeInput<'m> {
     /// A table that is opened when its first entry is needed, and closed after its last one.
     Unopened(usize, &'m SavedTable),
-    Table(usize, Box<TableCursor<'m, OpenFile<'m>>>),
+    Table(usize, Box<TableCursor<'m, PooledFile<InputFiles<'m>>>>),
     Logs(usize),
     Run(Box<RunCursor<'m>>),
     Ended,
@@ -121,7 +120,7 @@ impl<'m> Merge<'m> {
             heap.extend(run.entry().map(|first| Reverse(self.head_of(&first, sources.len()))));
             sources.push(MergeInput::Run(Box::new(run)));
         }
-        let open_files = OpenFiles::default();
+        let files = FilePool::new(InputFiles(self.input), MAX_OPEN);
         let mut count = 0_u32;
         while let Some(Reverse(head)) = heap.pop() {
             count = count.wrapping_add(1);
@@ -129,7 +128,7 @@ impl<'m> Merge<'m> {
                 check(self.watch)?;
             }
             let Some(source) = sources.get_mut(head.source) else { continue };
-            self.open(source, &open_files)?;
+            self.open(source, &files)?;
             self.give(source, &head, &mut each)?;
             heap.extend(self.advance(source, head)?.map(Reverse));
         }
@@ -149,14 +148,14 @@ impl<'m> Merge<'m> {
         Failure::system("sorting its logs", &self.input.path_of(""), error)
     }
 
-    fn open(&self, source: &mut MergeInput<'m>, open_files: &OpenFiles) -> Result<()> {
+    fn open(&self, source: &mut MergeInput<'m>, files: &FilePool<InputFiles<'m>>) -> Result<()> {
         let MergeInput::Unopened(file, table) = *source else { return Ok(()) };
         let name = self.members.get(file).map(|member| &*member.name).unwrap_or_default();
-        let opened =
-            TableCursor::new(OpenFile::new(self.input, name, open_files), table).and_then(|mut cursor| {
-                cursor.next()?;
-                Ok(Box::new(cursor))
-            });
+        let opened = files.open(Path::new(name)).and_then(|file| {
+            let mut cursor = Box::new(TableCursor::new(file, table)?);
+            cursor.next()?;
+            Ok(cursor)
+        });
         *source = MergeInput::Table(file, opened.map_err(|error| self.failed(file, &error))?);
         Ok(())
     }
@@ -220,54 +219,21 @@ impl<'m> Merge<'m> {
     }
 }
 
-/// The maximum number of files that stay open between two reads. Other files are opened for each read.
-const MOST: usize = 200;
+/// The maximum number of files that are open at a time.
+const MAX_OPEN: usize = 200;
 
-/// The number of files that stay open.
-pub(super) type OpenFiles = Rc<Cell<usize>>;
+/// Opens the tables of an input.
+struct InputFiles<'i>(&'i dyn Input);
 
-/// A file that is opened when it is read.
-pub(super) struct OpenFile<'i> {
-    input: &'i dyn Input,
-    name: &'i str,
-    file: RefCell<Option<Box<dyn ReadAt>>>,
-    all: OpenFiles,
-}
+impl Opener for InputFiles<'_> {
+    type Table = Box<dyn ReadAt>;
+    type Log = io::Empty;
 
-impl<'i> OpenFile<'i> {
-    pub(super) fn new(input: &'i dyn Input, name: &'i str, all: &OpenFiles) -> Self {
-        Self { input, name, file: RefCell::new(None), all: Rc::clone(all) }
+    fn open_table(&mut self, name: &Path) -> io::Result<Self::Table> {
+        self.0.open(name.to_str().unwrap_or_default())
     }
 
-    fn with<T>(&self, read: impl FnOnce(&dyn ReadAt) -> io::Result<T>) -> io::Result<T> {
-        let mut file = self.file.borrow_mut();
-        if let Some(file) = &*file {
-            return read(file);
-        }
-        let opened = self.input.open(self.name)?;
-        let result = read(&opened);
-        if self.all.get() < MOST {
-            self.all.set(self.all.get().saturating_add(1));
-            *file = Some(opened);
-        }
-        result
-    }
-}
-
-impl ReadAt for OpenFile<'_> {
-    fn len(&self) -> io::Result<u64> {
-        self.with(|file| file.len())
-    }
-
-    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        self.with(|file| file.read_at(offset, len))
-    }
-}
-
-impl Drop for OpenFile<'_> {
-    fn drop(&mut self) {
-        if self.file.borrow().is_some() {
-            self.all.set(self.all.get().saturating_sub(1));
-        }
+    fn open_log(&mut self, _: &Path) -> io::Result<Self::Log> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }

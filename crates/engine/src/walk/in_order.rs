@@ -1,9 +1,9 @@
 //! A source that reads more at once, the longer it is read in order.
 
-use std::cell::RefCell;
 use std::fmt::{self, Debug};
 use std::io;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use filterblock::table::ReadAt;
@@ -17,7 +17,7 @@ const MOST: usize = 64 << 10;
 /// order before it, up to 64 KiB. So at most twice as many bytes are read as are asked for.
 pub struct InOrder<R> {
     source: R,
-    run: RefCell<Run>,
+    run: Mutex<Run>,
 }
 
 /// The run of reads in order that is going on.
@@ -34,7 +34,7 @@ struct Run {
 impl<R> InOrder<R> {
     /// Wraps `source`, of which nothing has been read.
     pub fn new(source: R) -> Self {
-        Self { source, run: RefCell::default() }
+        Self { source, run: Mutex::default() }
     }
 
     /// Returns the wrapped source.
@@ -60,7 +60,7 @@ impl<R: ReadAt> ReadAt for InOrder<R> {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        let mut run = self.run.borrow_mut();
+        let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
         let before = if offset == run.end { run.len } else { 0 };
         (run.end, run.len) = (offset.saturating_add(len as u64), before.saturating_add(len));
         // A copy is given away, so that blocks that are kept keep no windows in memory.
@@ -101,13 +101,13 @@ mod tests {
     struct Told {
         bytes: Vec<u8>,
         bad: usize,
-        reads: RefCell<Vec<Range<usize>>>,
+        reads: Mutex<Vec<Range<usize>>>,
     }
 
     impl Told {
         fn new(len: usize, bad: usize) -> InOrder<Self> {
             let bytes = (0..len).map(|at| (at / 7 % 251) as u8).collect();
-            InOrder::new(Self { bytes, bad, reads: RefCell::default() })
+            InOrder::new(Self { bytes, bad, reads: Mutex::default() })
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
         fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
             let start = usize::try_from(offset).map_err(io::Error::other)?;
             let range = start..start.checked_add(len).ok_or(io::ErrorKind::UnexpectedEof)?;
-            self.reads.borrow_mut().push(range.clone());
+            self.reads.lock().unwrap().push(range.clone());
             if range.end > self.bad {
                 return Err(io::Error::other("bad"));
             }
@@ -146,10 +146,10 @@ mod tests {
         let source = Told::new(len, len);
         for at in 0..1000 {
             check(&source, at * 1000, 1000);
-            let read: usize = source.source.reads.borrow().iter().map(Range::len).sum();
+            let read: usize = source.source.reads.lock().unwrap().iter().map(Range::len).sum();
             assert!(read <= 2000 * (at + 1), "{read} bytes for {}", 1000 * (at + 1));
         }
-        let reads = source.source.reads.borrow();
+        let reads = source.source.reads.lock().unwrap();
         assert!(reads.len() < 30 && reads.iter().all(|read| read.len() <= MOST), "{reads:?}");
     }
 
@@ -159,7 +159,7 @@ mod tests {
         let asked = [(50_000, 100), (40_000, 100), (30_000, 100), (30_050, 100), (30_149, 100), (0, 10)];
         asked.iter().for_each(|&(offset, len)| check(&source, offset, len));
         let expected: Vec<_> = asked.iter().map(|&(offset, len)| offset..offset + len).collect();
-        assert_eq!(*source.source.reads.borrow(), expected);
+        assert_eq!(*source.source.reads.lock().unwrap(), expected);
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
     fn what_a_reader_keeps_is_not_a_whole_window() {
         let source = Told::new(100_000, 100_000);
         let kept: Vec<_> = (0..50).map(|at| source.read_at(at * 1000, 1000).unwrap()).collect();
-        let window = source.run.borrow().window.1.clone();
+        let window = source.run.lock().unwrap().window.1.clone();
         assert!(window.len() > 10_000);
         let inside = window.as_ptr_range();
         assert!(kept.iter().all(|bytes| !inside.contains(&bytes.as_ptr())));

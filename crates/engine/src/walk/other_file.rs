@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use filterblock::database::{FileKind, LogReader, LogWrites, VersionEdit};
-use filterblock::table::ReadAt;
+use filterblock::table::{Footer, ReadAt};
 
 use super::input::open_file;
 
@@ -13,7 +13,7 @@ use super::input::open_file;
 const MAGIC_LEN: u64 = 8;
 /// The ends of tables: LevelDB's, RocksDB's and Pebble's.
 const MAGICS: [[u8; MAGIC_LEN as usize]; 3] = [
-    0xdb47_7524_8b80_fb57_u64.to_le_bytes(),
+    Footer::MAGIC.to_le_bytes(),
     0x88e2_41b7_85f4_cff7_u64.to_le_bytes(),
     *b"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3",
 ];

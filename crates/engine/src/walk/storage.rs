@@ -29,7 +29,7 @@ pub trait Storage: Debug + Send + Sync {
     /// # Errors
     ///
     /// [`NotFound`](io::ErrorKind::NotFound) if there is no such file; other kinds if it cannot be read.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>>;
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>>;
 }
 
 /// Files in memory, each with its path.
@@ -68,7 +68,7 @@ impl Storage for Memory {
         Ok(Some(below.filter_map(named).collect()))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
         let contents = self.files.get(path).cloned().ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(contents))
     }
@@ -102,7 +102,7 @@ pub(crate) fn open_listed(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Op
     open(storage, path, true)
 }
 
-type Opened = Result<Box<dyn ReadAt + Send>, PathError>;
+type Opened = Result<Box<dyn ReadAt + Send + Sync>, PathError>;
 
 fn open(storage: Option<&Arc<dyn Storage>>, path: &Path, listed: bool) -> Opened {
     match storage {

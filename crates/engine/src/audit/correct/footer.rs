@@ -3,22 +3,10 @@
 use std::io;
 
 use bytes::Bytes;
-use filterblock::table::{BlockHandle, ReadAt};
+use filterblock::table::{BlockHandle, Footer, ReadAt};
 
 use super::patched;
 use super::patched::Patch;
-
-const FOOTER_LEN: usize = 48;
-/// The length of the footer's part before the magic number.
-const HANDLES_LEN: usize = 40;
-const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
-
-/// The blocks that a footer points to.
-#[derive(Clone, Copy)]
-pub(crate) struct Footer {
-    pub(crate) metaindex: BlockHandle,
-    pub(crate) index: BlockHandle,
-}
 
 /// The maximum number of bytes whose checksums are tried for a footer, as a multiple of the file's length. This is
 /// usually enough to try every handle that differs from the stored one in one bit of the size.
@@ -26,7 +14,7 @@ const MAX_PASSES: u64 = 8;
 
 /// Returns true if the file ends in the magic number of a footer.
 pub(crate) fn is_there<R: ReadAt>(source: &R) -> io::Result<bool> {
-    let magic = MAGIC.to_le_bytes();
+    let magic = Footer::MAGIC.to_le_bytes();
     let Some(start) = source.len()?.checked_sub(magic.len() as u64) else { return Ok(false) };
     Ok(*source.read_at(start, magic.len())? == magic)
 }
@@ -41,21 +29,22 @@ pub(crate) fn find<R: ReadAt>(
     patches: &mut Vec<Patch>,
 ) -> io::Result<Option<Footer>> {
     let len = source.len()?;
-    let Some(start) = len.checked_sub(FOOTER_LEN as u64) else { return Ok(None) };
-    let stored = source.read_at(start, FOOTER_LEN)?;
-    let as_it_is = decode(&stored);
+    let Some(start) = len.checked_sub(Footer::LEN as u64) else { return Ok(None) };
+    let stored = source.read_at(start, Footer::LEN)?;
+    let as_it_is = Footer::decode(&stored, start).ok();
     let mut trials = Trials { source, left: len.saturating_mul(MAX_PASSES), known: Vec::new() };
     if let Some(footer) = as_it_is.filter(|footer| trials.leads_on(*footer)) {
         return Ok(Some(footer));
     }
     let mut found = Vec::new();
-    for at in 0..FOOTER_LEN {
+    for at in 0..Footer::LEN {
         for bit in 0..8 {
             let mut right = stored.to_vec();
             if let Some(byte) = right.get_mut(at) {
                 *byte ^= 1 << bit;
             }
-            if let Some(footer) = decode(&right).filter(|footer| trials.leads_on(*footer)) {
+            if let Some(footer) = Footer::decode(&right, start).ok().filter(|footer| trials.leads_on(*footer))
+            {
                 found.push((footer, Patch { offset: start.saturating_add(at as u64), mask: 1 << bit }));
             }
         }
@@ -73,16 +62,6 @@ pub(crate) fn find<R: ReadAt>(
     }
     patches.extend(index_patches);
     Ok(Some(footer))
-}
-
-fn decode(footer: &[u8]) -> Option<Footer> {
-    let (handles, magic) = footer.split_at_checked(HANDLES_LEN)?;
-    if u64::from_le_bytes(*magic.first_chunk()?) != MAGIC {
-        return None;
-    }
-    let (metaindex, len) = BlockHandle::decode(handles, 0).ok()?;
-    let (index, _) = BlockHandle::decode(handles.get(len..)?, 0).ok()?;
-    Some(Footer { metaindex, index })
 }
 
 /// Checks the blocks that a footer leads to, as it is stored and with one bit changed. Most of the changed footers

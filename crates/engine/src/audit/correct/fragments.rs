@@ -8,13 +8,13 @@ use std::cell::Cell;
 use std::{io, ops::Range};
 
 use bytes::Bytes;
+use filterblock::database::{FragmentHeader, LOG_BLOCK_LEN};
 use filterblock::table::ReadAt;
 
 use super::patched::Patch;
 use super::{WrongBit, may_end_otherwise, stored_crc, wrong_bits};
 
-pub(crate) const BLOCK_LEN: u64 = 32 << 10;
-pub(crate) const HEADER_LEN: usize = 7;
+pub(crate) const BLOCK_LEN: u64 = LOG_BLOCK_LEN as u64;
 /// The offset of the type in the header, just before the data. The checksum covers both.
 const TYPE: usize = 6;
 pub(crate) const FULL: u8 = 1;
@@ -72,28 +72,13 @@ pub(crate) struct Fragments<R> {
     tried: Cell<usize>,
 }
 
-/// The header of a fragment.
-#[derive(Clone, Copy)]
-pub(crate) struct Header {
-    crc: u32,
-    pub(crate) len: usize,
-    kind: u8,
+/// The header at `at` in a block.
+pub(crate) fn header_at(block: &[u8], at: usize) -> Option<FragmentHeader> {
+    FragmentHeader::decode(block.get(at..)?)
 }
 
-impl Header {
-    pub(crate) fn at(block: &[u8], at: usize) -> Option<Self> {
-        let &[a, b, c, d, low, high, kind] = block.get(at..)?.first_chunk::<HEADER_LEN>()?;
-        let len = usize::from(u16::from_le_bytes([low, high]));
-        Some(Self { crc: u32::from_le_bytes([a, b, c, d]), len, kind })
-    }
-
-    const fn is_blank(self) -> bool {
-        self.crc == 0 && self.len == 0 && self.kind == 0
-    }
-
-    const fn is_of_known_type(self) -> bool {
-        matches!(self.kind, FULL..=LAST)
-    }
+const fn is_of_known_type(header: FragmentHeader) -> bool {
+    matches!(header.kind, FULL..=LAST)
 }
 
 impl<R: ReadAt> Fragments<R> {
@@ -134,7 +119,7 @@ impl<R: ReadAt> Fragments<R> {
         let (start, end) = (self.at, self.block.len());
         let offset = self.offset_of(start);
         let rest = self.block.get(start..).unwrap_or_default();
-        let Some(header) = Header::at(&self.block, start) else {
+        let Some(header) = header_at(&self.block, start) else {
             self.at = end;
             let is_cut = self.is_last() && (end as u64) < BLOCK_LEN && rest.iter().any(|&byte| byte != 0);
             return is_cut.then_some(Piece::Torn(offset));
@@ -149,14 +134,14 @@ impl<R: ReadAt> Fragments<R> {
         if let Some((header, patch)) = self.corrected(start, header) {
             return Some(self.take(header, true, Some(patch)));
         }
-        let next = start.saturating_add(HEADER_LEN).saturating_add(header.len);
-        if header.is_of_known_type() && self.is_boundary(next) {
+        let next = start.saturating_add(FragmentHeader::LEN).saturating_add(header.len.into());
+        if is_of_known_type(header) && self.is_boundary(next) {
             return Some(self.take(header, false, None));
         }
         let (found, is_searched) = self.resynchronise(start);
         self.at = found.unwrap_or(end);
         self.is_found = found.is_some();
-        if found.is_none() && is_searched && self.is_last() && next > end && header.is_of_known_type() {
+        if found.is_none() && is_searched && self.is_last() && next > end && is_of_known_type(header) {
             return Some(Piece::Torn(offset));
         }
         Some(Piece::Lost(offset..self.offset_of(self.at)))
@@ -166,10 +151,10 @@ impl<R: ReadAt> Fragments<R> {
         self.offset.saturating_add(at as u64)
     }
 
-    fn take(&mut self, header: Header, is_sound: bool, patch: Option<Patch>) -> Piece {
+    fn take(&mut self, header: FragmentHeader, is_sound: bool, patch: Option<Patch>) -> Piece {
         let start = self.at;
-        let from = start.saturating_add(HEADER_LEN);
-        self.at = from.saturating_add(header.len).min(self.block.len());
+        let from = start.saturating_add(FragmentHeader::LEN);
+        self.at = from.saturating_add(header.len.into()).min(self.block.len());
         let zeroed_end = if is_sound { 0 } else { self.zeroed_end(start, header) };
         let mut data = self.block.slice(from.min(self.at)..self.at);
         let patched = patch.and_then(|patch| patch.offset.checked_sub(self.offset_of(from)));
@@ -193,22 +178,22 @@ impl<R: ReadAt> Fragments<R> {
     /// fragment, follow.
     fn is_boundary(&self, at: usize) -> bool {
         let Some(rest) = self.block.get(at..) else { return false };
-        rest.len() < HEADER_LEN || rest.iter().all(|&byte| byte == 0) || is_sound(&self.block, at)
+        rest.len() < FragmentHeader::LEN || rest.iter().all(|&byte| byte == 0) || is_sound(&self.block, at)
     }
 
-    fn zeroed_end(&self, start: usize, header: Header) -> usize {
+    fn zeroed_end(&self, start: usize, header: FragmentHeader) -> usize {
         let is_zero = |byte: &&u8| **byte == 0;
         let behind = self.block.get(self.at..).unwrap_or_default().iter().take_while(is_zero).count();
         // The type before the data is not zero.
         let data = checked(&self.block, start, header.len).unwrap_or_default();
         let zeros = data.iter().rev().take_while(is_zero).count();
         let is_run = zeros.saturating_add(behind) >= MIN_ZEROS;
-        if is_run && may_end_otherwise(data, zeros, header.crc) { zeros } else { 0 }
+        if is_run && may_end_otherwise(data, zeros, header.checksum) { zeros } else { 0 }
     }
 
     /// Corrects the one bit, possibly of the length, that makes the fragment at `start` sound.
     /// `None`: no bit does, several do, or no more bytes may be tried.
-    fn corrected(&self, start: usize, header: Header) -> Option<(Header, Patch)> {
+    fn corrected(&self, start: usize, header: FragmentHeader) -> Option<(FragmentHeader, Patch)> {
         let mut found = Vec::new();
         if !self.may_try(0) {
             return None;
@@ -217,25 +202,25 @@ impl<R: ReadAt> Fragments<R> {
         if let Some(data) = checked(&self.block, start, header.len) {
             // The search for a wrong bit goes byte by byte, so it costs more than a checksum.
             self.may_try(data.len().saturating_mul(8));
-            for bit in wrong_bits(data, header.crc) {
+            for bit in wrong_bits(data, header.checksum) {
                 found.push(match bit {
                     WrongBit::Checksum { at, mask } => (header, patch(at, mask)),
                     WrongBit::Data { at: 0, mask } => {
-                        (Header { kind: header.kind ^ mask, ..header }, patch(TYPE, mask))
+                        (FragmentHeader { kind: header.kind ^ mask, ..header }, patch(TYPE, mask))
                     }
                     WrongBit::Data { at, mask } => (header, patch(at.saturating_add(TYPE), mask)),
                 });
             }
         }
-        for bit in 0..16_u32 {
+        for bit in 0..u16::BITS {
             let len = header.len ^ 1 << bit;
             let data = checked(&self.block, start, len);
             self.may_try(data.map_or(0, <[u8]>::len));
-            if data.is_some_and(|data| stored_crc(data) == header.crc) {
-                found.push((Header { len, ..header }, patch(4 + (bit / 8) as usize, 1 << (bit % 8))));
+            if data.is_some_and(|data| stored_crc(data) == header.checksum) {
+                found.push((FragmentHeader { len, ..header }, patch(4 + (bit / 8) as usize, 1 << (bit % 8))));
             }
         }
-        found.retain(|(header, _)| header.is_of_known_type());
+        found.retain(|(header, _)| is_of_known_type(*header));
         match *found {
             [(header, patch)] => Some((header, patch)),
             _ => None,
@@ -255,9 +240,9 @@ impl<R: ReadAt> Fragments<R> {
         let end = self.block.len();
         for at in start.saturating_add(1)..end {
             // Once there is no room for a header, there is none further on either.
-            let Some(header) = Header::at(&self.block, at) else { break };
+            let Some(header) = header_at(&self.block, at) else { break };
             // Databases write no fragments without data in the middle of a block.
-            if !header.is_of_known_type() || header.len == 0 {
+            if !is_of_known_type(header) || header.len == 0 {
                 continue;
             }
             let Some(data) = checked(&self.block, at, header.len) else { continue };
@@ -265,7 +250,7 @@ impl<R: ReadAt> Fragments<R> {
                 return (None, false);
             }
             tried = tried.saturating_add(data.len());
-            if stored_crc(data) == header.crc {
+            if stored_crc(data) == header.checksum {
                 return (Some(at), true);
             }
         }
@@ -278,28 +263,28 @@ impl<R: ReadAt> Fragments<R> {
 pub(crate) fn reserved(block: &[u8]) -> Option<usize> {
     let mut at = 0_usize;
     loop {
-        let header = Header::at(block, at)?;
+        let header = header_at(block, at)?;
         if (header.kind, header.len) == (0, 0) {
             return Some(at);
         }
         if !is_sound(block, at) {
             return None;
         }
-        at = at.saturating_add(HEADER_LEN).saturating_add(header.len);
+        at = at.saturating_add(FragmentHeader::LEN).saturating_add(header.len.into());
     }
 }
 
 /// The bytes that the checksum of the fragment at `start` covers: its type and data. `None`: they
 /// reach beyond the block.
-fn checked(block: &[u8], start: usize, len: usize) -> Option<&[u8]> {
+fn checked(block: &[u8], start: usize, len: u16) -> Option<&[u8]> {
     let from = start.checked_add(TYPE)?;
-    block.get(from..from.checked_add(len)?.checked_add(1)?)
+    block.get(from..from.checked_add(len.into())?.checked_add(1)?)
 }
 
 fn is_sound(block: &[u8], at: usize) -> bool {
-    Header::at(block, at).is_some_and(|header| {
-        header.is_of_known_type()
-            && checked(block, at, header.len).is_some_and(|data| stored_crc(data) == header.crc)
+    header_at(block, at).is_some_and(|header| {
+        is_of_known_type(header)
+            && checked(block, at, header.len).is_some_and(|data| stored_crc(data) == header.checksum)
     })
 }
 

@@ -33,11 +33,11 @@ pub(crate) struct CorrectingLog<R> {
     record: u64,
     /// Called with the offset of a record in the log, and with the offset, also in the log, of a corrected byte of the
     /// record. `None`: nothing is corrected.
-    tell: Option<Box<dyn Fn(u64, u64) + Send>>,
+    tell: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
 }
 
 impl<R: Read> CorrectingLog<R> {
-    pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64) + Send>) -> Self {
+    pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64) + Send + Sync>) -> Self {
         Self { source, block: Bytes::new(), offset: 0, record: 0, tell: Some(tell) }
     }
 

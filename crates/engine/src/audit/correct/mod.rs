@@ -20,12 +20,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::table::{Meter, ReadOptions};
+use filterblock::table::{Meter, ReadOptions, mask, unmask};
 
 use super::scan::carve::crc::back;
-
-/// The number that is added to the rotated CRC to make the stored checksum.
-const MASK_DELTA: u32 = 0xa282_ead8;
 
 /// A bit that explains a wrong checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +35,7 @@ pub(crate) enum WrongBit {
 
 /// The checksum of `data`, as a block stores it.
 pub(crate) fn stored_crc(data: &[u8]) -> u32 {
-    crc32c::crc32c(data).rotate_right(15).wrapping_add(MASK_DELTA)
+    mask(crc32c::crc32c(data))
 }
 
 /// Returns every bit that, if it alone is wrong, explains why `data` do not have the checksum `stored`. The result is
@@ -49,7 +46,7 @@ pub(crate) fn stored_crc(data: &[u8]) -> u32 {
 pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     let found = crc32c::crc32c(data);
     let mut bits = Vec::new();
-    let difference = found.rotate_right(15).wrapping_add(MASK_DELTA) ^ stored;
+    let difference = mask(found) ^ stored;
     if difference == 0 {
         return bits;
     }
@@ -57,7 +54,7 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
         let bit = difference.trailing_zeros();
         bits.push(WrongBit::Checksum { at: (bit / 8) as usize, mask: 1 << (bit % 8) });
     }
-    let mut state = found ^ stored.wrapping_sub(MASK_DELTA).rotate_left(15);
+    let mut state = found ^ unmask(stored);
     for at in (0..data.len()).rev() {
         state = back(state);
         if state.is_power_of_two()
@@ -77,7 +74,7 @@ pub(crate) fn may_end_otherwise(data: &[u8], len: usize, stored: u32) -> bool {
     if len >= 4 {
         return true;
     }
-    let end = !stored.wrapping_sub(MASK_DELTA).rotate_left(15);
+    let end = !unmask(stored);
     let before = (0..len).fold(end, |state, _| back(state));
     (before ^ !crc32c::crc32c(rest)) >> (8 * len) == 0
 }

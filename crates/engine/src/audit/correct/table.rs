@@ -1,7 +1,7 @@
 //! A table whose wrong bits are corrected as it is read.
 
-use std::cell::RefCell;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
@@ -20,10 +20,10 @@ const MAX_STARTS: u32 = 16;
 /// Sound tables are read as they are: a data block is looked at here only if its checksum is wrong.
 pub(crate) struct Correcting<R> {
     source: R,
-    state: RefCell<State>,
+    state: Mutex<State>,
     /// Called with the offset of a data block in the file, and with the offset, also in the file, of the corrected byte
     /// of the block.
-    tell: Box<dyn Fn(u64, u64) + Send>,
+    tell: Box<dyn Fn(u64, u64) + Send + Sync>,
 }
 
 struct State {
@@ -62,7 +62,7 @@ impl<R: ReadAt> Correcting<R> {
         orders: &KeyOrders,
         options: &ReadOptions,
         limit: u64,
-        tell: Box<dyn Fn(u64, u64) + Send>,
+        tell: Box<dyn Fn(u64, u64) + Send + Sync>,
     ) -> io::Result<Self> {
         let budget = Budget::new(limit);
         let options = budget.options(options);
@@ -88,13 +88,13 @@ impl<R: ReadAt> Correcting<R> {
             Some(Search { index, orders, walk, starts: 1, options, budget })
         });
         patches.iter().for_each(|patch| tell(patch.offset, patch.offset));
-        Ok(Self { source, state: RefCell::new(State { patches, search }), tell })
+        Ok(Self { source, state: Mutex::new(State { patches, search }), tell })
     }
 
     /// Reads the table in `source` as it is.
     pub(crate) fn plain(source: R) -> Self {
         let state = State { patches: Vec::new(), search: None };
-        Self { source, state: RefCell::new(state), tell: Box::new(|_, _| ()) }
+        Self { source, state: Mutex::new(state), tell: Box::new(|_, _| ()) }
     }
 
     pub(crate) const fn source(&self) -> &R {
@@ -108,7 +108,7 @@ impl<R: ReadAt> ReadAt for Correcting<R> {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        let mut state = self.state.borrow_mut();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { patches, search } = &mut *state;
         let bytes = Patched::new(&self.source, patches).read_at(offset, len)?;
         let Some(search) = search.as_mut().filter(|_| len > patched::TRAILER && !patched::is_sound(&bytes))

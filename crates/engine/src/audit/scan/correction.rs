@@ -71,7 +71,7 @@ impl Correction {
 
     /// A function that takes note of a correction. It is called with the offset of a block or
     /// record, and that of the byte in it that was corrected.
-    fn teller(&self, path: &Path) -> Box<dyn Fn(u64, u64) + Send> {
+    fn teller(&self, path: &Path) -> Box<dyn Fn(u64, u64) + Send + Sync> {
         let (found, path) = (Arc::clone(&self.found), path.to_owned());
         Box::new(move |offset, bit| {
             let Found { bits, count, untold } = &mut *lock(&found);

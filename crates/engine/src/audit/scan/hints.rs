@@ -17,7 +17,7 @@ use crate::walk::Folder;
 pub(super) fn options_text<'a>(
     fault: &Fault,
     path: &Path,
-    open: impl Fn() -> Option<Box<dyn ReadAt + Send + 'a>>,
+    open: impl Fn() -> Option<Box<dyn ReadAt + Send + Sync + 'a>>,
     correction: &Correction,
     options: &ReadOptions,
 ) -> String {

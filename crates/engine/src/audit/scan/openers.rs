@@ -1,8 +1,8 @@
 //! The files of a scan: opening them in a storage, telling logs from tables, and noticing that a file has vanished.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::{collections::BTreeSet, io, ops::Range};
+use std::sync::OnceLock;
+use std::{collections::BTreeSet, io};
 
 use bytes::Bytes;
 use filterblock::database::{FileKind, Opener};
@@ -15,7 +15,7 @@ use crate::walk::{Folder, Storage, open_log};
 pub(crate) struct Stored<'a>(pub(crate) &'a dyn Storage);
 
 impl Opener for Stored<'_> {
-    type Table = Box<dyn ReadAt + Send>;
+    type Table = Box<dyn ReadAt + Send + Sync>;
     type Log = io::Cursor<Bytes>;
 
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
@@ -24,33 +24,6 @@ impl Opener for Stored<'_> {
 
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
         open_log(self.0, path)
-    }
-}
-
-/// A source that one thread reads at a time, so that a walk through it may go from one thread to another.
-pub(super) struct Locked<R>(Mutex<R>);
-
-impl<R> Locked<R> {
-    pub(super) const fn new(source: R) -> Self {
-        Self(Mutex::new(source))
-    }
-
-    fn source(&self) -> MutexGuard<'_, R> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<R: ReadAt> ReadAt for Locked<R> {
-    fn len(&self) -> io::Result<u64> {
-        self.source().len()
-    }
-
-    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        self.source().read_at(offset, len)
-    }
-
-    fn will_need(&self, ranges: &[Range<u64>]) {
-        self.source().will_need(ranges);
     }
 }
 

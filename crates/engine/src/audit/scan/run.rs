@@ -13,7 +13,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::correction::{CorrectingOpener, Correction};
 use super::database::{DatabaseRows, Progress, unknown_order};
-use super::openers::{Locked, Stored, has_vanished, is_log};
+use super::openers::{Stored, has_vanished, is_log};
 use super::range::{ScanOutcome, ScanRequest};
 use super::rows::{LogRows, Moved, Rows};
 use super::steps::{finish, pause};
@@ -305,7 +305,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
                 Err(error) => self.failed(subject, error.into()),
             };
         }
-        match TableRows::new(Locked::new(file), options, path, range, *all, internal) {
+        match TableRows::new(file, options, path, range, *all, internal) {
             Ok(mut rows) => self.show(subject, &mut rows).await,
             Err(error) => {
                 let text = error.without_path().to_string();

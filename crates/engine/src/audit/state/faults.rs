@@ -119,7 +119,7 @@ fn unlisted(
 /// The part of a MANIFEST that is lost: it is cut off, or has zeros where records could be.
 fn lost_records(
     records: &Manifest,
-    source: impl FnOnce() -> Option<Box<dyn ReadAt + Send>>,
+    source: impl FnOnce() -> Option<Box<dyn ReadAt + Send + Sync>>,
 ) -> Option<LostRecords> {
     if let Some(offset) = records.incomplete_tail() {
         return Some(LostRecords::End(offset));

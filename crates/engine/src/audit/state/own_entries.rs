@@ -26,15 +26,15 @@ const MOST_NAMED: usize = 5;
 const MOST_STEPS: u32 = 32;
 
 /// Opens a file of the database by its path.
-pub(crate) type OpenFile<'a> = dyn Fn(&Path) -> io::Result<Box<dyn ReadAt + Send>> + 'a;
+pub(crate) type OpenFile<'a> = dyn Fn(&Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> + 'a;
 
 /// Opens files for a scan.
 #[derive(Clone, Copy)]
 struct Files<'a>(&'a OpenFile<'a>);
 
 impl Opener for Files<'_> {
-    type Table = Box<dyn ReadAt + Send>;
-    type Log = Sequential<Box<dyn ReadAt + Send>>;
+    type Table = Box<dyn ReadAt + Send + Sync>;
+    type Log = Sequential<Box<dyn ReadAt + Send + Sync>>;
 
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
         (self.0)(path)

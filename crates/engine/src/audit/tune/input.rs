@@ -50,7 +50,7 @@ pub(super) struct Input<'d> {
 
 impl Input<'_> {
     /// Opens a table by its index in `tables`.
-    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt + Send>>, TuneFailure> {
+    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt + Send + Sync>>, TuneFailure> {
         let table = self.tables.get(table);
         if let Some(text) = table.and_then(|table| table.missing.clone()) {
             return Err(TuneFailure::new(text, ErrorKind::Missing));

@@ -34,7 +34,7 @@ fn add_block(file: &mut Vec<u8>, entries: &[Entry]) -> BlockHandle {
     block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
     let handle = BlockHandle { offset: file.len() as u64, size: block.len() as u64 };
     block.push(0);
-    let crc = crc32c::crc32c(&block).rotate_right(15).wrapping_add(0xa282_ead8);
+    let crc = filterblock::table::mask(crc32c::crc32c(&block));
     file.extend(block);
     file.extend(crc.to_le_bytes());
     handle

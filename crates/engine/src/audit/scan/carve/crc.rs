@@ -6,6 +6,8 @@
 //! back to offset 0, is a sum of two terms: one depends on `i` alone, the other on `j` alone. See
 //! [`Offset`].
 
+use filterblock::table::unmask;
+
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
 /// The state before the first byte.
@@ -91,7 +93,7 @@ impl Crc {
 /// The state at the end of a block whose trailer stores this checksum.
 #[inline]
 const fn state_of(stored: [u8; 4]) -> u32 {
-    !u32::from_le_bytes(stored).wrapping_sub(0xa282_ead8).rotate_left(15)
+    !unmask(u32::from_le_bytes(stored))
 }
 
 /// An offset in a file, which moves on with each byte that is added. A block that begins at one
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
 
     fn stored(bytes: &[u8]) -> [u8; 4] {
-        crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes()
+        filterblock::table::mask(crc32c::crc32c(bytes)).to_le_bytes()
     }
 
     #[test]

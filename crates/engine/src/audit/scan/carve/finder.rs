@@ -192,7 +192,7 @@ mod tests {
     fn block(contents: &[u8]) -> Vec<u8> {
         let mut block = contents.to_vec();
         block.push(0);
-        let crc = crc32c::crc32c(&block).rotate_right(15).wrapping_add(0xa282_ead8);
+        let crc = filterblock::table::mask(crc32c::crc32c(&block));
         block.extend(crc.to_le_bytes());
         block
     }

@@ -36,14 +36,21 @@ impl<'a, S> Scan<'a, S> {
         &self,
         path: &Path,
         listed: bool,
-    ) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
-        Ok(match self.storage {
-            None => Box::new(self.engine.files.share(path, open_file(path, listed)?)?),
-            Some(storage) => storage.open(path)?,
-        })
+    ) -> Result<Box<dyn ReadAt + Send + Sync + 'a>, PathError> {
+        match self.storage {
+            None => match self.engine.files.open(path) {
+                Ok(file) => Ok(Box::new(file)),
+                Err(error) => Err(open_file(path, listed).err().unwrap_or_else(|| error.into())),
+            },
+            Some(storage) => Ok(storage.open(path)?),
+        }
     }
 
-    pub(super) fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
+    pub(super) fn open(
+        &self,
+        path: &Path,
+        listed: bool,
+    ) -> Result<Box<dyn ReadAt + Send + Sync + 'a>, PathError> {
         let file = self.open_plain(path, listed)?;
         match self.correction() {
             Some(correction) => Ok(Box::new(correction.table(file, path)?)),

@@ -118,19 +118,6 @@ fn is_sound(bytes: &[Byte], between: &Between<'_>) -> bool {
     })
 }
 
-/// The value of the varint of at most five bytes that `bytes` begin with, and its length in bytes. `None`: there is no
-/// such varint.
-fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
-    let mut value = 0_u64;
-    for (at, &byte) in bytes.iter().enumerate().take(5) {
-        value |= u64::from(byte & 0x7f) << (7 * at);
-        if byte < 0x80 {
-            return Some((usize::try_from(value).ok()?, at.saturating_add(1)));
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use std::slice;

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use filterblock::KeyFormat;
+use filterblock::table::{EntryHeader, VarintError, get_varint32};
 
 use super::super::stored::Between;
-use super::{MAX_CONTENTS, PartialEntry, varint};
+use super::{MAX_CONTENTS, PartialEntry};
 
 /// A byte; `None`: it is lost.
 pub(super) type Byte = Option<u8>;
@@ -16,6 +17,8 @@ pub(super) type Segment = Vec<(usize, PartialEntry)>;
 
 /// The work that an entry takes in addition to that for its key, in bytes.
 const ENTRY: usize = 16;
+/// The greatest length of the lengths that an entry begins with, in bytes.
+const MAX_HEADER: usize = 15;
 
 /// Reads entries that ascend, within bounds.
 pub(super) struct Parser<'p> {
@@ -95,15 +98,15 @@ impl<'p> Parser<'p> {
     }
 
     fn step(&self, at: usize, end: usize, before: &[Byte]) -> Step {
-        let mut from = at;
-        let mut lengths = [0_usize; 3];
-        for length in &mut lengths {
-            match self.varint(from, end) {
-                Ok((value, next)) => (*length, from) = (value, next),
-                Err(step) => return step,
-            }
-        }
-        let [shared, own, value] = lengths;
+        let there = self.bytes.get(at..end).unwrap_or_default();
+        let known: Vec<u8> = there.iter().take(MAX_HEADER).map_while(|byte| *byte).collect();
+        let EntryHeader { shared, non_shared: own, value_len: value, len } = match EntryHeader::decode(&known)
+        {
+            Ok(header) => header,
+            Err(VarintError::Truncated) if known.len() < there.len() => return Step::Lost,
+            Err(_) => return Step::Invalid,
+        };
+        let from = at.saturating_add(len);
         let ends = from.checked_add(own).and_then(|key_end| Some((key_end, key_end.checked_add(value)?)));
         let Some((key_end, value_end)) = ends.filter(|&(_, value_end)| value_end <= end) else {
             return Step::Invalid;
@@ -121,19 +124,6 @@ impl<'p> Parser<'p> {
             return Step::Invalid;
         }
         Step::Entry { key, value: key_end..value_end }
-    }
-
-    fn varint(&self, at: usize, end: usize) -> Result<(usize, usize), Step> {
-        let mut value = 0_u64;
-        for (width, byte) in self.bytes.get(at..end).unwrap_or_default().iter().enumerate().take(5) {
-            let Some(byte) = *byte else { return Err(Step::Lost) };
-            value |= u64::from(byte & 0x7f) << (7 * width);
-            if byte < 0x80 {
-                let value = usize::try_from(value).map_err(|_| Step::Invalid)?;
-                return Ok((value, at.saturating_add(width).saturating_add(1)));
-            }
-        }
-        Err(Step::Invalid)
     }
 
     /// The entry, if none of its bytes are lost.
@@ -155,9 +145,9 @@ impl<'p> Parser<'p> {
 /// Decompresses the beginning of a block in Snappy's format.
 pub(super) fn prefix(mut bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    let Some((len, width)) = varint(bytes) else { return out };
+    let Ok((len, width)) = get_varint32(bytes) else { return out };
     bytes = bytes.get(width..).unwrap_or_default();
-    let most = len.min(MAX_CONTENTS);
+    let most = (len as usize).min(MAX_CONTENTS);
     while out.len() < most
         && let Some(rest) = element(bytes, &mut out, most)
     {
