@@ -84,8 +84,11 @@ fn level() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
     })
 }
 
+/// A level, and the first and the last key of a table.
+type Range = (u8, Vec<u8>, Vec<u8>);
+
 /// Generates a level and two keys. Some keys are in the wrong order, or of types that LevelDB does not have.
-fn any_range() -> impl Strategy<Value = (u8, Vec<u8>, Vec<u8>)> {
+fn any_range() -> impl Strategy<Value = Range> {
     let key = || {
         (0..KEYS.len(), 1..SEQUENCES, prop_oneof![9 => 0..2u8, 1 => 2..4u8])
             .prop_map(|(key, sequence, kind)| internal_key(KEYS[key].as_bytes(), sequence, kind))
@@ -95,7 +98,7 @@ fn any_range() -> impl Strategy<Value = (u8, Vec<u8>, Vec<u8>)> {
     })
 }
 
-fn manifest_of_ranges(ranges: &[(u8, Vec<u8>, Vec<u8>)], comparator: &[u8]) -> Manifest {
+fn manifest_of_ranges(ranges: &[Range], comparator: &[u8]) -> Manifest {
     let edit = Edit::default().comparator(comparator).number(2, 1).number(3, 99).number(4, 9);
     parse((1..).zip(ranges).fold(edit, |edit, (number, (level, smallest, largest))| {
         edit.add(u64::from(*level), number, 1, smallest, largest)
@@ -110,7 +113,7 @@ const IDB_KEYS: [[u8; 13]; 3] = [
 ];
 
 /// Ranges of keys in each known order.
-fn any_ranges() -> impl Strategy<Value = (&'static [u8], Vec<(u8, Vec<u8>, Vec<u8>)>)> {
+fn any_ranges() -> impl Strategy<Value = (&'static [u8], Vec<Range>)> {
     let idb = (0..3u8, 0..3_usize, 0..3_usize, 1..SEQUENCES).prop_map(|(level, a, b, sequence)| {
         (level, internal_key(&IDB_KEYS[a.min(b)], sequence, 1), internal_key(&IDB_KEYS[a.max(b)], 1, 1))
     });
