@@ -19,7 +19,28 @@ use crate::table::{ReadAt, TableIndex};
 /// these, the pool closes the one read longest ago, and opens that one again when it is read. It
 /// closes more of them if the system allows no more open files.
 ///
-/// A clone is the same pool.
+/// A clone is the same pool. A pool is an [`Opener`], so that scans and lookups in a database can use it, too; logs are
+/// read at once and do not count.
+///
+/// ```
+/// use filterblock::database::{Database, FileOpener, FilePool};
+/// use filterblock::table::{Lookup, ReadOptions, Table};
+///
+/// let pool = FilePool::new(FileOpener, 4);
+/// let (database, key) = (Database::open("testdata/databases/levels")?, b"item/0005/595");
+/// let mut scan = database.scan_with(&ReadOptions::default(), pool.clone())?;
+/// assert!(scan.next()?);
+/// // A lookup in tables that are kept open.
+/// let options = ReadOptions::default().internal_keys(true);
+/// for path in database.tables_for(key).filter_map(|table| table.file.path()) {
+///     let table = Table::open(pool.open(path)?, &options)?.with_path(path);
+///     if table.get_at(key, u64::MAX)? != Lookup::Absent {
+///         break;
+///     }
+/// }
+/// # assert!(pool.open_files() > 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct FilePool<O: Opener>(Arc<Pool<O>>);
 
 /// A file of a [`FilePool`]. It may be closed at any time, and is opened again when it is read. That
@@ -63,24 +84,13 @@ impl<O: Opener> FilePool<O> {
         Self(Arc::new(Pool { max: max_open.max(1), opener: Mutex::new(opener), state: Mutex::new(state) }))
     }
 
-    /// Opens the file at `path`.
+    /// Opens the table in the file at `path`.
     ///
     /// # Errors
     ///
-    /// Those of the opener.
+    /// Those of the opener, without the path.
     pub fn open(&self, path: &Path) -> io::Result<PooledFile<O>> {
         self.open_with_index(path).map(|(file, _)| file)
-    }
-
-    /// Opens the log at `path`, which does not become a file of the pool. Closes files of the pool if the system allows
-    /// no more open files.
-    ///
-    /// # Errors
-    ///
-    /// Those of the opener.
-    pub fn open_log(&self, path: &Path) -> io::Result<O::Log> {
-        let mut opener = lock(&self.0.opener);
-        self.closing_others(|| opener.open_log(path))
     }
 
     /// Opens the file at `path`. Also returns the table's index if the opener has kept it.
@@ -226,6 +236,25 @@ impl<O: Opener> Shared<O> {
         // The file that was being read is gone, whatever has its name now.
         let message = "the file was replaced or changed while it was read";
         Err(io::Error::new(io::ErrorKind::NotFound, message))
+    }
+}
+
+impl<O: Opener> Opener for FilePool<O> {
+    type Table = PooledFile<O>;
+    type Log = O::Log;
+
+    fn open_table(&mut self, path: &Path) -> io::Result<PooledFile<O>> {
+        self.open(path)
+    }
+
+    /// Opens a log, after closing files of the pool if the system allows no more open files.
+    fn open_log(&mut self, path: &Path) -> io::Result<O::Log> {
+        let mut opener = lock(&self.0.opener);
+        self.closing_others(|| opener.open_log(path))
+    }
+
+    fn version(&mut self, table: &PooledFile<O>) -> io::Result<Vec<u8>> {
+        Ok(table.version().to_vec())
     }
 }
 

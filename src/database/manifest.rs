@@ -87,7 +87,9 @@ impl Manifest {
     ///   [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or whose comparator has a name of
     ///   more than 4 KiB.
     pub fn read(dir: impl AsRef<Path>) -> Result<Self> {
-        Self::scan_folder(dir, Self::DEFAULT_MEMORY_LIMIT)?.into_result()
+        let path = current_manifest(dir.as_ref())?;
+        let file = open_file(&path).map(|file| Self::scan(file, Self::DEFAULT_MEMORY_LIMIT));
+        file.and_then(ManifestScan::into_result).map_err(|error| error.with_path(&path))
     }
 
     /// Reads the contents of a MANIFEST. Any bytes can be given; the memory taken is proportional
@@ -98,20 +100,6 @@ impl Manifest {
     /// Those of [`read`](Self::read), without a path.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         Self::scan(bytes, Self::DEFAULT_MEMORY_LIMIT).into_result()
-    }
-
-    /// Reads the MANIFEST of the database folder `dir` up to the first damage.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`read`](Self::read), for `CURRENT` and for opening the MANIFEST. Damage inside the
-    /// MANIFEST is returned in the scan.
-    pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
-        let path = current_manifest(dir.as_ref())?;
-        let file = open_file(&path).map_err(|error| error.with_path(&path))?;
-        let mut scan = Self::scan(file, memory_limit);
-        scan.damage = scan.damage.map(|error| error.with_path(&path));
-        Ok(scan)
     }
 
     /// Reads a MANIFEST from its start up to the first damage.

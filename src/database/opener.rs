@@ -27,20 +27,15 @@ use crate::table::{ReadAt, TableIndex};
 /// /// Files in memory.
 /// struct Memory(HashMap<String, Bytes>);
 ///
-/// impl Memory {
-///     fn get(&self, name: &str) -> io::Result<Bytes> {
-///         self.0.get(name).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
-///     }
-/// }
-///
 /// impl Opener for &Memory {
 ///     type Table = Bytes;
 ///     type Log = io::Cursor<Bytes>;
 ///     fn open_table(&mut self, path: &Path) -> io::Result<Bytes> {
-///         self.get(path.to_str().unwrap_or_default())
+///         let file = path.to_str().and_then(|name| self.0.get(name));
+///         file.cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
 ///     }
 ///     fn open_log(&mut self, path: &Path) -> io::Result<io::Cursor<Bytes>> {
-///         self.get(path.to_str().unwrap_or_default()).map(io::Cursor::new)
+///         self.open_table(path).map(io::Cursor::new)
 ///     }
 /// }
 ///
@@ -49,10 +44,9 @@ use crate::table::{ReadAt, TableIndex};
 /// #     let contents = std::fs::read(format!("testdata/databases/levels/{name}"))?;
 /// #     memory.0.insert(name.to_owned(), contents.into());
 /// # }
-/// # let memory = &memory;
 /// let listing = memory.0.iter().map(|(name, contents)| (name, contents.len() as u64));
-/// let database = Database::from_listing(listing, |name| memory.get(name));
-/// let mut scan = database.scan_with(&ReadOptions::default(), memory)?;
+/// let database = Database::from_listing(listing, |name| (&memory).open_table(name.as_ref()));
+/// let mut scan = database.scan_with(&ReadOptions::default(), &memory)?;
 /// # // The other two tables are not in the package.
 /// # assert!((0..2).all(|_| scan.next().is_err()));
 /// let mut keys = 0;

@@ -119,7 +119,8 @@ impl Footer {
         put_fixed64(dst, Self::MAGIC);
     }
 
-    /// Reads the footer at the start of `bytes`. The handles may lead outside the file: that is not checked here.
+    /// Reads the footer at the start of `bytes`. It has no checksum: if its handles are damaged, the blocks that they lead
+    /// to seem to be. They may lead outside the file.
     ///
     /// `at` is the offset of `bytes` in the file, for error messages only.
     ///

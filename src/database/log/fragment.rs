@@ -51,7 +51,7 @@ impl FragmentHeader {
         [a, b, c, d, low, high, self.kind]
     }
 
-    /// The checksum of a fragment of this type with these data.
+    /// The masked checksum of a fragment of this type with these data, to be compared with `checksum`.
     #[inline]
     pub fn checksum_of(kind: u8, data: &[u8]) -> u32 {
         mask(crc32c::crc32c_append(crc32c::crc32c(&[kind]), data))

@@ -93,6 +93,9 @@ impl<R> Table<R> {
     /// two keys is about the compressed size of the data between them. If the table has
     /// [no metaindex](Self::metaindex_handle), its offset counts as 0.
     ///
+    /// For a key that is not after all keys, this is the offset that filters are asked with
+    /// ([`FilterBlockReader::key_may_match`](crate::FilterBlockReader::key_may_match)).
+    ///
     /// This reads nothing. If the index is damaged, the result is the offset of the metaindex, as
     /// in LevelDB.
     pub fn approximate_offset_of(&self, key: &[u8]) -> u64 {

@@ -77,6 +77,9 @@ impl<R: ReadAt> Table<R> {
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
     /// filter denies it. Without a filter only the index decides.
     ///
+    /// In a database's tables, `key` is an internal key, as for [`get`](Self::get): for a user key, the answer means
+    /// nothing, and [`may_contain_at`](Self::may_contain_at) has the right one.
+    ///
     /// This reads nothing and, with LevelDB's index, allocates nothing.
     ///
     /// # Errors
@@ -84,6 +87,19 @@ impl<R: ReadAt> Table<R> {
     /// If the index is damaged.
     pub fn may_contain(&self, key: &[u8]) -> Result<bool> {
         Ok(self.locate(key, ())?.is_some())
+    }
+
+    /// Returns true if an entry of `user_key` with a sequence number of at most `sequence` may be stored, like
+    /// [`may_contain`](Self::may_contain) of its internal key.
+    ///
+    /// # Errors
+    ///
+    /// If the index is damaged, and [`Error::InvalidOption`] if the table was opened without internal keys.
+    pub fn may_contain_at(&self, user_key: &[u8], sequence: u64) -> Result<bool> {
+        self.user_order()?;
+        let mut key = Vec::new();
+        put_sought(&mut key, user_key, sequence, self.key_format() == KeyFormat::Basho);
+        self.may_contain(&key)
     }
 
     /// The handle of the data block that may hold `key`, or `None` if the index or the filter

@@ -11,7 +11,7 @@ use crate::key::comparator::SharedComparator;
 use crate::table::block::{Block, Contents, Position, TOGETHER};
 use crate::table::source::ReadAt;
 use crate::{KeyFormat, Result};
-use group::{Ask, Scratch, put};
+use group::{Ask, Scratch};
 
 /// A call with fewer keys than this looks up each key by itself, since too few cache misses would overlap.
 const MIN_TOGETHER: usize = 16;
@@ -96,32 +96,6 @@ impl<R: ReadAt> Table<R> {
             let keys = keys.get(..user_keys.len()).unwrap_or_default();
             let ask = GetAt { table: self, keys, user_keys, sequence, user_order, is_bashos };
             self.look_up_group(keys, &ask, lookups, &mut scratch);
-        }
-    }
-
-    /// Checks which of many keys, given in any order, may be stored: the answer for each key is that of
-    /// [`may_contain`](Self::may_contain). `answers` is cleared first, and then filled with one answer for each key,
-    /// in the order of the keys.
-    ///
-    /// This reads nothing. With 16 keys or more, it is faster than a call for each key if index or filters are not in
-    /// the processor's caches.
-    ///
-    /// # Errors
-    ///
-    /// The answer for a key is an error if [`may_contain`](Self::may_contain) would return an error for it.
-    pub fn may_contain_many(&self, keys: &[&[u8]], answers: &mut Vec<Result<bool>>) {
-        answers.clear();
-        if keys.len() < MIN_TOGETHER {
-            return answers.extend(keys.iter().map(|key| self.may_contain(key)));
-        }
-        answers.reserve(keys.len());
-        let mut scratch = Scratch::default();
-        for keys in keys.chunks(TOGETHER) {
-            let first = answers.len();
-            answers.extend(keys.iter().map(|_| Ok(false)));
-            let answers = answers.get_mut(first..).unwrap_or_default();
-            self.locate_group(keys, &mut scratch, |number, key| put(answers, number, self.may_contain(key)));
-            scratch.places.iter().for_each(|place| put(answers, place.number, Ok(true)));
         }
     }
 }

@@ -143,7 +143,7 @@ impl ReadOptions {
     }
 
     /// Sets whether the keys are a database's internal keys: user key, then sequence number and type in eight bytes.
-    /// Default: false.
+    /// Default: false. A [`Database`](crate::database::Database) sets it for the tables that it opens itself.
     ///
     /// If they are, the comparator orders the user keys ([`InternalKeyComparator`]), and filters are asked about the
     /// user key ([`InternalFilterPolicy`]). All tables in a database's folder have such keys. In tables with [Basho's

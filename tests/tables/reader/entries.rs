@@ -135,7 +135,7 @@ fn database_tables_are_read_by_user_key_and_sequence() {
             let path = testdata().join("databases").join(database).join(name);
             let table = Table::open_path(path, &options).unwrap();
             assert_eq!(table.filter().is_some(), database != "unfiltered");
-            let mut cursor = table.cursor();
+            let (mut cursor, mut ruled_out, mut asked) = (table.cursor(), 0, 0);
             for fields in entries.iter().filter(|fields| fields[0] == name) {
                 let user_key = unhex(&fields[1]);
                 let sequence: u64 = fields[2].parse().unwrap();
@@ -149,6 +149,7 @@ fn database_tables_are_read_by_user_key_and_sequence() {
 
                 let found = if deleted { Lookup::Deleted } else { Lookup::Value(value.into()) };
                 assert_eq!(table.get_at(&user_key, sequence).unwrap(), found);
+                assert!(table.may_contain_at(&user_key, sequence).unwrap());
                 let newer = entries
                     .iter()
                     .any(|f| f[0] == name && f[1] == fields[1] && f[2].parse::<u64>().unwrap() > sequence);
@@ -165,8 +166,11 @@ fn database_tables_are_read_by_user_key_and_sequence() {
                 }
                 let beside = [&user_key[..], b"!"].concat();
                 assert_eq!(table.get_at(&beside, u64::MAX).unwrap(), Lookup::Absent);
+                ruled_out += usize::from(!table.may_contain_at(&beside, u64::MAX).unwrap());
+                asked += 1;
             }
             assert!(!cursor.next().unwrap());
+            assert!(table.filter().is_none() || ruled_out * 10 > asked * 9, "{ruled_out} of {asked}");
         }
     }
 }

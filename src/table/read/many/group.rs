@@ -65,7 +65,7 @@ struct Opened<B = Bytes> {
 
 /// Sets the result for the key with this number.
 #[inline(always)]
-pub(super) fn put<T>(results: &mut [Result<T>], number: usize, result: Result<T>) {
+fn put<T>(results: &mut [Result<T>], number: usize, result: Result<T>) {
     debug_assert!(number < results.len(), "there is a result for each key");
     if let Some(slot) = results.get_mut(number) {
         *slot = result;
@@ -84,7 +84,7 @@ impl<R: ReadAt> Table<R> {
         let first = results.len();
         results.extend(keys.iter().map(|_| Ok(A::ABSENT)));
         let results = results.get_mut(first..).unwrap_or_default();
-        self.locate_group(keys, scratch, |number, _| put(results, number, ask.alone(number)));
+        self.locate_group(keys, scratch, |number| put(results, number, ask.alone(number)));
         self.announce(&scratch.places);
         if self.search_in_place(keys, ask, &scratch.places, results) {
             return;
@@ -105,12 +105,7 @@ impl<R: ReadAt> Table<R> {
     /// Finds the block that may hold each key, for at most [`TOGETHER`] keys, and puts these blocks into
     /// `scratch.places`. A key that the index or the filter excludes gets no block. Calls `alone` for keys whose place
     /// in the index cannot be found because the index is damaged or has no entries.
-    pub(super) fn locate_group<'k>(
-        &self,
-        keys: &[&'k [u8]],
-        scratch: &mut Scratch,
-        mut alone: impl FnMut(usize, &'k [u8]),
-    ) {
+    fn locate_group(&self, keys: &[&[u8]], scratch: &mut Scratch, mut alone: impl FnMut(usize)) {
         let index = &self.index.block;
         let restarts = self.order.restarts(index, keys);
         let mut queries = [(0, &[][..]); TOGETHER];
@@ -126,7 +121,7 @@ impl<R: ReadAt> Table<R> {
                     places.push(KeyBlock { number, span });
                 }
                 Some(None) => {}
-                None => alone(number, key),
+                None => alone(number),
             }
         }
         if let Some(filter) = self.filter() {
