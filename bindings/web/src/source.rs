@@ -1,12 +1,12 @@
 //! A file of the browser's as a source of bytes, read in windows.
 
-use std::sync::{Mutex, PoisonError};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use filterblock::table::ReadAt;
@@ -121,7 +121,14 @@ impl Source {
 
 impl Drop for Source {
     fn drop(&mut self) {
-        let held = self.state.get_mut().windows.iter().map(|(_, bytes)| bytes.len()).sum();
+        let held = self
+            .state
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .windows
+            .iter()
+            .map(|(_, bytes)| bytes.len())
+            .sum();
         self.held.fetch_sub(held, Ordering::Relaxed);
     }
 }
