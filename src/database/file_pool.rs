@@ -435,6 +435,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_opened_twice_is_open_once() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let files = FilePool::new(FileOpener, 4);
+        let readers = [0; 3].map(|_| files.open(file.path()).unwrap());
+        assert_eq!(files.open_files(), 1);
+        drop(readers);
+        assert_eq!(files.open_files(), 0);
+    }
+
+    #[test]
     fn another_file_of_the_same_name_is_not_read_as_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");

@@ -368,3 +368,20 @@ fn a_scan_outlives_its_database() {
     fn is_static(_: impl Send + 'static) {}
     is_static(scan);
 }
+
+#[test]
+fn an_entry_names_its_file_and_the_role_of_that() {
+    let folder = copy_of(&testdata("databases/levels"));
+    for name in ["000004.ldb", "000099.ldb"] {
+        std::fs::copy(folder.path().join("000005.ldb"), folder.path().join(name)).unwrap();
+    }
+    let database = Database::open(folder.path()).unwrap();
+    let mut files: Vec<_> = database.tables().map(|table| (EntryFile::Table(table), 0)).collect();
+    files.extend(database.logs().map(|log| (EntryFile::Log(log), 0)));
+    let mut scan = database.scan_versions(&ReadOptions::default()).unwrap();
+    while scan.next().unwrap() {
+        let of = scan.entry().unwrap().file;
+        files.iter_mut().find(|(file, _)| *file == of).unwrap().1 += 1;
+    }
+    assert!(files.len() == 6 && files.iter().all(|(_, count)| *count > 0), "{files:?}");
+}
