@@ -5,9 +5,9 @@
 SELECT
     coalesce(filter.policy, 'none') AS policy,
     count(*) AS tables,
-    sum(entries.count) AS entries,
-    round(8 * sum(filter.size) / sum(entries.count), 1) AS bits_per_entry
+    sum(entries.value) AS entries,
+    round(8 * sum(filter.size) / sum(entries.value), 1) AS bits_per_entry
 FROM read_json('tables.jsonl', format = 'newline_delimited', union_by_name = true, sample_size = -1)
-WHERE object = 'table' AND status = 'ok'
+WHERE object = 'table' AND verdict = 'fine' AND coalesce(live, true)
 GROUP BY policy
 ORDER BY policy;

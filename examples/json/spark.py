@@ -10,7 +10,7 @@ command = f"{program} inspect --json --keep-going -j 1 --files-from -"
 # Without checkCode, a program that is killed loses the rest of its tables without a word.
 lines = spark.sparkContext.parallelize(tables, 4).pipe(command, checkCode=True).cache()
 assert lines.map(lambda line: '"object":"table"' in line).filter(bool).count() == len(tables)
-rows = spark.read.json(lines.map(lambda line: line)).where("object = 'table' AND status = 'ok'")
-rows.selectExpr("coalesce(filter.policy, 'none') AS policy", "entries.count AS entries", "filter.size AS size").groupBy(
+rows = spark.read.json(lines.map(lambda line: line)).where("object = 'table' AND verdict = 'fine'")
+rows.selectExpr("coalesce(filter.policy, 'none') AS policy", "entries.value AS entries", "filter.size AS size").groupBy(
     "policy"
 ).agg({"policy": "count", "entries": "sum", "size": "sum"}).orderBy("policy").show(truncate=False)

@@ -51,22 +51,20 @@ pub(crate) fn inspect(
 
 /// Checks every block, entry and filter, and the MANIFEST.
 #[pyfunction]
-#[pyo3(signature = (path, *, recursive = false, comparator = None, seed = 0, jobs = None, max_output = None,
+#[pyo3(signature = (path, *, recursive = false, comparator = None, jobs = None, max_output = None,
     progress = None))]
-#[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn verify(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
     recursive: bool,
     comparator: Option<&str>,
-    #[pyo3(from_py_with = seed_of)] seed: u64,
     jobs: Option<Bound<'_, PyAny>>,
     max_output: Option<Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
     let order = order_of(comparator)?;
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let engine = engine.seed(seed).order(order);
+    let engine = engine.order(order);
     let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
         engine.watch(watch).verify(inputs, &mut |verified: Verified| found.add(&verified))
     })?;
@@ -74,9 +72,9 @@ pub(crate) fn verify(
     Ok(reports)
 }
 
-/// Finds the filters that would serve databases and tables best.
+/// Finds out whether other filters would save reads or space.
 #[pyfunction]
-#[pyo3(signature = (path, *, lookups = None, budget = None, all = false, policy = None, least_size = 1048576,
+#[pyo3(signature = (path, *, lookups = None, budget = None, all = false, policy = None,
     recursive = false, jobs = None, max_output = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn tune(
@@ -86,7 +84,6 @@ pub(crate) fn tune(
     budget: Option<u64>,
     all: bool,
     policy: Option<&str>,
-    least_size: u64,
     recursive: bool,
     jobs: Option<Bound<'_, PyAny>>,
     max_output: Option<Bound<'_, PyAny>>,
@@ -95,7 +92,7 @@ pub(crate) fn tune(
     let lookups =
         lookups.map(|keys| keys.try_iter()?.map(|key| PyResult::Ok(borrow(&key?)?.into_owned())).collect());
     let lookups = lookups.transpose()?.unwrap_or_default();
-    let request = Request { lookups, budget, all, policy: policy.map(policy_of).transpose()?, least_size };
+    let request = Request { lookups, budget, all, policy: policy.map(policy_of).transpose()? };
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
     let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
         engine.watch(watch).tune(inputs, &request, &mut |tuned: Tuned| {
@@ -179,10 +176,6 @@ pub(crate) fn jobs_of(jobs: Option<Bound<'_, PyAny>>) -> PyResult<Option<u16>> {
 
 pub(crate) fn wrong(name: &str, expected: impl Display, found: impl Display) -> PyErr {
     PyValueError::new_err(format!("{name}: expected {expected}, found {found}"))
-}
-
-fn seed_of(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    number("seed", value, 0..=u64::MAX)
 }
 
 pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>, range: RangeInclusive<u64>) -> PyResult<u64> {

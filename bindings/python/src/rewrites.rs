@@ -1,10 +1,9 @@
 //! The functions that write databases, as `filterblock rebuild` and `filterblock repair` do.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use filterblock::LegacyHash;
-use filterblock_engine::rebuild::{BitsByLevel, Failure, FilterRequest, InPlace, Options, Request};
+use filterblock_engine::rebuild::{Failure, FilterRequest, Options, Request};
 use filterblock_engine::repair::{Prefer, RepairRequest};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,8 +19,8 @@ const MOST_BITS: u64 = 100;
 /// Gives the tables of closed databases new filters.
 #[pyfunction]
 #[pyo3(signature = (path, *, to = None, in_place = false, undo = false, discard = false, bits_per_key = None,
-    policy = None, hash = None, base_lg = None, drop = false, keep_undecodable = false, batch = None, jobs = None,
-    dry_run = false, assume_bytewise_equality = false, verify = true, keep_undo = true, progress = None))]
+    policy = None, hash = None, base_lg = None, drop = false, keep_undecodable = false, jobs = None,
+    dry_run = false, assume_bytewise_equality = false, keep_undo = true, progress = None))]
 #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "Python names them")]
 pub(crate) fn rebuild(
     py: Python<'_>,
@@ -36,20 +35,15 @@ pub(crate) fn rebuild(
     base_lg: Option<u8>,
     drop: bool,
     keep_undecodable: bool,
-    batch: Option<u64>,
     jobs: Option<Bound<'_, PyAny>>,
     dry_run: bool,
     assume_bytewise_equality: bool,
-    verify: bool,
     keep_undo: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
     one_of([to.is_some(), in_place, undo, discard])?;
     if drop && (bits_per_key.is_some() || policy.is_some() || hash.is_some() || base_lg.is_some()) {
         return Err(PyTypeError::new_err("drop: expected no options for new filters beside it"));
-    }
-    if batch.is_some() && (!in_place || keep_undo) {
-        return Err(PyTypeError::new_err("batch: expected in_place=True and keep_undo=False beside it"));
     }
     let (paths, is_one) = paths(&path)?;
     if to.is_some() && !is_one {
@@ -60,12 +54,12 @@ pub(crate) fn rebuild(
         false => new_filters(bits_per_key, policy, hash, base_lg)?,
     };
     let jobs = jobs_of(jobs)?;
-    let options = Options { filters, keep_undecodable, assume_bytewise_equality, verify, jobs, dry_run };
+    let options = Options { filters, keep_undecodable, assume_bytewise_equality, jobs, dry_run };
     let request = match to {
         Some(to) => Request::To(one_path(&to)?, options),
         None if undo => Request::Undo,
         None if discard => Request::Discard,
-        None => Request::InPlace(options, InPlace { batch, keeps_undo: keep_undo }),
+        None => Request::InPlace { options, keeps_undo: keep_undo },
     };
     each(py, paths, progress.as_ref(), |path, watch, found| {
         let report = filterblock_engine::rebuild::rebuild(path, &request, watch)?;
@@ -93,7 +87,7 @@ fn new_filters(
         return Err(PyValueError::new_err("base_lg: expected 0 to 63"));
     }
     Ok(FilterRequest::Make {
-        bits: bits_by_level(bits_per_key)?,
+        bits: bits_per_key.map_or(Ok(10), |bits| bits_of(&bits))?,
         policy: policy.map(policy_of).transpose()?.map(|policy| policy.name().to_owned()),
         hash: hash.map(hash_of).transpose()?,
         base_lg,
@@ -171,18 +165,4 @@ fn hash_of(name: &str) -> PyResult<LegacyHash> {
 
 fn bits_of(bits: &Bound<'_, PyAny>) -> PyResult<u32> {
     Ok(number("bits_per_key", bits, 1..=MOST_BITS)? as u32)
-}
-
-/// Reads the bits a key: one number, or a dictionary with a number for some levels.
-fn bits_by_level(given: Option<Bound<'_, PyAny>>) -> PyResult<BitsByLevel> {
-    let Some(given) = given else { return Ok(BitsByLevel::all(10)) };
-    let Ok(levels) = given.extract::<BTreeMap<u8, Bound<'_, PyAny>>>() else {
-        return bits_of(&given).map(BitsByLevel::all);
-    };
-    let level = |(level, bits): (u8, Bound<'_, PyAny>)| match level < filterblock::database::NUM_LEVELS {
-        true => Ok((level, bits_of(&bits)?)),
-        false => Err(wrong("bits_per_key", "levels 0 to 6", level)),
-    };
-    let levels = levels.into_iter().map(level).collect::<PyResult<Vec<_>>>()?;
-    BitsByLevel::new(levels).ok_or_else(|| wrong("bits_per_key", "a number for some level", "none"))
 }

@@ -164,7 +164,7 @@ def test_what_is_encrypted_or_of_another_format_is_not_damaged(tmp_path):
             with pytest.raises(filterblock.UnsupportedError) as caught:
                 read(folder)
             assert text in str(caught.value)
-        assert [finding.code for verdict in filterblock.verify(folder) for finding in verdict.findings] == [code]
+        assert [problem.code for report in filterblock.verify(folder) for problem in report.problems] == [code]
         [found], [tuned] = filterblock.inspect(folder), filterblock.tune(folder)
         assert text in found.error and text in tuned.error
         for write in [filterblock.repair, lambda path, to: filterblock.rebuild(path, to=to)]:

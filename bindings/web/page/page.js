@@ -158,10 +158,10 @@ async function report(panel, name, call, about, { bytes, begun } = { bytes: 0, b
 }
 
 /** @param {string} panel @param {Report} report @param {string} about */
-function show(panel, [html, , command, bad], about) {
+function show(panel, [html, , command, severity], about) {
     const result = /** @type {HTMLElement} */ (element(panel).querySelector('.result'));
     result.replaceChildren();
-    result.dataset.bad = bad;
+    result.dataset.severity = severity;
     const row = document.createElement('p');
     row.className = 'row';
     const button = (/** @type {string} */ text, /** @type {() => unknown} */ work) => {

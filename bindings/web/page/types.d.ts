@@ -23,8 +23,8 @@ export interface Counts {
     expected: number;
 }
 
-/** HTML, the verdict in a line, the command that it advises, and a word if something is bad. */
-export type Report = [html: string, verdict: string, command: string, bad: string];
+/** HTML, the verdict in a line, the command that it advises, and the colour of the verdict. */
+export type Report = [html: string, verdict: string, command: string, severity: string];
 
 /** The start of a key or value. */
 export interface Part {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::Depth;
+use filterblock_engine::report::{Depth, Severity};
 use filterblock_engine::words::repair_command;
 use filterblock_engine::{Engine, Inputs, Request, Storage, Watch};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -153,7 +153,7 @@ impl Session {
     }
 
     /// Makes a page about the folder or table at `path`. Returns its HTML, its verdict in one line, the command that
-    /// it advises or nothing, and a word if something is damaged or could not be read, else nothing.
+    /// it advises or nothing, and the verdict's colour as a word.
     ///
     /// # Errors
     ///
@@ -164,8 +164,14 @@ impl Session {
         self.files.read_whole(verify);
         let page = engine.page(Path::new(path), Some(&self.storage()), &request);
         let page = page.map_err(|error| error.to_string())?;
-        let bad = if page.is_bad { "bad" } else { "" };
-        Ok(vec![page.html, page.verdict, page.command.unwrap_or_default(), bad.to_owned()])
+        let severity = match page.advice.verdict.severity() {
+            Severity::Good => "good",
+            Severity::Notice => "notice",
+            Severity::Bad => "bad",
+            Severity::Unknown => "unknown",
+        };
+        let (line, command) = (page.advice.to_string(), page.advice.commands.into_iter().next());
+        Ok(vec![page.html, line, command.unwrap_or_default(), severity.to_owned()])
     }
 
     /// The command that makes a new database of what can be saved of the one at `path`.

@@ -25,7 +25,7 @@ async function given(url) {
 for (const url of [server.url, fileUrl]) {
     test(`a database, from ${url.split(':')[0]}:`, async () => {
         const { page, told, requests } = await given(url);
-        assert.match(await status(page), /samples.*filters/i);
+        assert.match(await status(page), /samples.*fine/i);
         for (const [command, all, args] of [['inspect', false, []], ['verify', false, []], ['tune', false, []], ['scan', true, ['--all']]]) {
             assertSame(await lines(page, command, 'files', 'sample', all), await native(scratch, [command, '--json', ...args, 'files']), command);
         }

@@ -10,14 +10,14 @@ mod text;
 
 use std::{ffi::OsString, io::Write, process::ExitCode, sync::Arc};
 
-use clap::{ColorChoice, Parser as _};
+use clap::ColorChoice;
 use command::Arguments;
 use filterblock::table::Meter;
 use io::{Console, EXIT_ERROR};
 
 /// Runs the program on the arguments and the terminal of this process.
 pub fn main() -> ExitCode {
-    let status = match Arguments::try_parse() {
+    let status = match Arguments::of(std::env::args_os()) {
         Ok(arguments) => {
             let mut console = Console::of_process(arguments.color);
             arguments.run(&mut console)
@@ -53,7 +53,7 @@ pub fn run_metered(
 ) -> u8 {
     let mut console = Console::new(Box::new(stdout), Box::new(stderr));
     console.set_meter(meter);
-    match Arguments::try_parse_from(arguments) {
+    match Arguments::of(arguments) {
         Ok(arguments) => arguments.run(&mut console),
         Err(error) if error.use_stderr() => {
             console.message(error);

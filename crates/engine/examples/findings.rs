@@ -29,12 +29,12 @@ fn main() -> io::Result<()> {
     let inputs = Inputs { paths: env::args_os().skip(1).map(Into::into).collect(), ..Inputs::default() };
     engine.inspect(inputs.clone(), &mut |line: InspectLine| {
         if let InspectLine::Totals(totals) = line {
-            println!("{} tables, {} without filters", totals.tables, totals.unfiltered);
+            println!("{} tables, {} without filters", totals.tables, totals.without_filters);
         }
         Ok(())
     })?;
     engine.verify(inputs, &mut |verified: Verified| {
-        verified.verdict.findings.to_list().iter().for_each(|finding| println!("\r{finding}"));
+        verified.checked.findings.to_list().iter().for_each(|finding| println!("\r{finding}"));
         Ok(())
     })?;
     Ok(())

@@ -6,8 +6,8 @@ use std::{env, fs};
 
 use filterblock_engine::report::{
     AddedTable, Answer, Count, DoubtfulKey, End, Entry, FaultAt, Folder, Framed, LossReport, ManifestEdit,
-    ManifestState, RepairReport, RepairedFile, Report, Table, TableReport, Totals, Tried, TuningLine,
-    Unreadable, Verified,
+    ManifestState, RepairReport, RepairedFile, Report, Table, TableReport, Totals, TuningLine, Unreadable,
+    Verified,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -36,7 +36,7 @@ const COMMANDS: [(&str, &[Kind]); 9] = [
         ],
     ),
     ("verify", &[line::<Verified>()]),
-    ("tune", &[line::<Framed<Tried>>(), line::<TuningLine>()]),
+    ("tune", &[line::<TuningLine>()]),
     ("rebuild", &[line::<Framed<TableReport>>(), line::<Framed<Report>>()]),
     (
         "repair",

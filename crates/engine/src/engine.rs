@@ -40,7 +40,6 @@ pub struct Engine {
     pub(crate) meter: Arc<Meter>,
     pub(crate) max_output: Option<u64>,
     pub(crate) jobs: Option<u16>,
-    pub(crate) seed: u64,
     pub(crate) order: Option<KeyOrder>,
     pub(crate) depth: Depth,
     pub(crate) few_reads: bool,
@@ -56,11 +55,10 @@ impl Default for Engine {
 
 impl Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { max_output, jobs, seed, order, depth, .. } = self;
+        let Self { max_output, jobs, order, depth, .. } = self;
         f.debug_struct("Engine")
             .field("max_output", max_output)
             .field("jobs", jobs)
-            .field("seed", seed)
             .field("order", order)
             .field("depth", depth)
             .finish_non_exhaustive()
@@ -76,7 +74,6 @@ impl Engine {
             meter,
             max_output: None,
             jobs: None,
-            seed: 0,
             order: None,
             depth: Depth::Sample,
             few_reads: false,
@@ -101,13 +98,6 @@ impl Engine {
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
-        self
-    }
-
-    /// Sets the seed of the absent keys with which `verify` measures false positives.
-    #[must_use]
-    pub const fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
         self
     }
 

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Generic, Literal, Self, SupportsIndex, TypeVar, final, overload
 
@@ -526,11 +526,11 @@ def inspect(
 
     Returns an object for each line that the program prints: for a table, one; for a database, one for the folder, one
     for each table, and the totals. Each is a dictionary, whose fields are properties as well. What cannot be looked at
-    has one too (`status` or `error_kind`), and raises nothing.
+    has one too (`error` and `error_kind`), and raises nothing.
 
     `entries` counts all entries, versions and deletions among them, and `distinct_keys` the different keys; both
-    have `count`, `low`, `high` and `exact`. Where tables were sampled, the totals have no `count` of distinct keys, as
-    tables may hold the same ones: it lies between `low` and `high`.
+    have `value`, `low` and `high`, which differ where blocks were sampled. Then the totals have no `value` of distinct
+    keys, as tables may hold the same ones.
 
     `filters` lists every filter. `recursive` looks into the folders below. `jobs` tables are looked at at once,
     by default as many as there are processors. `max_output` limits the bytes to decode of each file.
@@ -544,19 +544,19 @@ def verify(
     *,
     recursive: bool = False,
     comparator: str | None = None,
-    seed: int = 0,
     jobs: int | None = None,
     max_output: int | None = None,
     progress: _Progress | None = None,
 ) -> list[Report]:
     """Checks every block, entry and filter, and the MANIFEST, as `filterblock verify --json` does: of one path or many.
 
-    Returns a verdict for each line that the program prints: one for each table, and one for a folder. Damage is in
-    `findings`, and raises nothing. `entries` and `distinct_keys` are the numbers of a table's entries and of its
+    Returns an object for each line that the program prints: one for each table and log, and then one for the folder.
+    `verdict` is "fine", "could-be-better", "false-negatives", "damaged" or "unknown". Damage is in `problems`, and
+    raises nothing. `entries` and `distinct_keys` are the numbers of a table's entries and of its
     different keys.
 
-    `comparator` is the order of user keys where no MANIFEST names it: "bytewise", "idb_cmp1" or None. Another `seed` makes
-    other absent keys to measure false positives with. The others are as for `inspect`.
+    `comparator` is the order of user keys where no MANIFEST names it: "bytewise", "idb_cmp1" or None. The others are
+    as for `inspect`.
     """
 
 def tune(
@@ -566,20 +566,18 @@ def tune(
     budget: int | None = None,
     all: bool = False,
     policy: _PolicyName | None = None,
-    least_size: int = 1048576,
     recursive: bool = False,
     jobs: int | None = None,
     max_output: int | None = None,
     progress: _Progress | None = None,
 ) -> list[Report]:
-    """Finds the filters that would serve databases best, as `filterblock tune --json` does: of one path or many.
+    """Finds out whether other filters would save reads or space, as `filterblock tune --json` does: of one path or many.
 
-    Returns for each path an object for each setting that was tried, and then one for what follows, with `advice`. What
-    cannot be tuned has the status "error", and raises nothing.
+    Returns an object for each database or table, with its `verdict`, `action` and `text`. What cannot be read raises
+    nothing.
 
-    `lookups` are keys that your program asks for. `budget` is the most bytes that filters may take, by default what
-    they take now. `all` decodes every table. `policy` is the name of the policy, by default that of the tables. No
-    rebuild is advised for less than `least_size` bytes of tables. The others are as for `inspect`.
+    `lookups` are keys that your program looks up. `budget` is the most bytes that filters may take. `all` reads every
+    table. `policy` is the name of the policy, by default that of the tables. The others are as for `inspect`.
     """
 
 @overload
@@ -618,17 +616,15 @@ def rebuild(
     in_place: bool = False,
     undo: bool = False,
     discard: bool = False,
-    bits_per_key: int | Mapping[int, int] | None = None,
+    bits_per_key: int | None = None,
     policy: _PolicyName | None = None,
     hash: Literal["signed", "unsigned"] | None = None,
     base_lg: int | None = None,
     drop: bool = False,
     keep_undecodable: bool = False,
-    batch: int | None = None,
     jobs: int | None = None,
     dry_run: bool = False,
     assume_bytewise_equality: bool = False,
-    verify: bool = True,
     keep_undo: bool = True,
     progress: _Progress | None = None,
 ) -> list[Report]:
@@ -638,14 +634,12 @@ def rebuild(
     `in_place` replaces the tables: a crash at any time leaves the old database or the new one, and the former tables
     are kept for `undo`, or until `discard`, unless `keep_undo` is False. `dry_run` writes nothing.
 
-    `bits_per_key` is one number, 10 by default, or one for each of some levels: {0: 20, 2: 17}. `policy`, `hash` and
-    `base_lg` are those of the tables by default. `drop` makes no filters. `batch` replaces so many bytes of tables at a
-    time. docs/rebuild.md, in the source, explains each option and each refusal.
+    `bits_per_key` is 10 by default. `policy`, `hash` and `base_lg` are those of the tables by default. `drop` makes no
+    filters. docs/rebuild.md, in the source, explains each option and each refusal.
 
     Close the database first: that this process itself has it open, by plyvel for example, is not noticed.
 
-    Raises InUseError, RefusedError or ReadError; then the database is as it was, or, with `batch`, some of its tables
-    have been replaced. Of many paths, the first failure is raised, and those before are done. A signal, or an
+    Raises InUseError, RefusedError or ReadError; then the database is as it was. Of many paths, the first failure is raised, and those before are done. A signal, or an
     exception of `progress`, ends the work where it can be ended.
     """
 

@@ -4,10 +4,24 @@ use std::path::{Path, PathBuf};
 use std::{fmt::Display, sync::LazyLock};
 
 use clap::{Args, ValueEnum, builder::PossibleValue};
-use filterblock::{LegacyHash, escape_path, table::ReadOptions};
-use filterblock_engine::{Engine, Inputs, Policy, read_options, report::Depth};
+use filterblock::{LegacyHash, escape_path};
+use filterblock_engine::report::{Depth, Verdict, VerdictCounts};
+use filterblock_engine::{Engine, Inputs, MAX_JOBS, Policy};
 
-use crate::io::Console;
+use super::help::{ADVANCED, order};
+use crate::io::{Console, EXIT_ERROR};
+
+/// The exit status if data is damaged or filters hide stored keys, and everything could be read.
+const EXIT_BAD: u8 = 1;
+
+/// The exit status after these verdicts.
+pub(super) fn exit_status(verdicts: &VerdictCounts) -> u8 {
+    match () {
+        () if verdicts.of(Verdict::CannotTell) > 0 => EXIT_ERROR,
+        () if verdicts.of(Verdict::Damaged) + verdicts.of(Verdict::FalseNegatives) > 0 => EXIT_BAD,
+        () => 0,
+    }
+}
 
 /// Returns a function that turns an error into a message about `path`.
 pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
@@ -16,7 +30,7 @@ pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
 
 #[derive(Args)]
 pub(super) struct Paths {
-    /// Tables, or database folders: their .ldb and .sst files, ordered by number
+    /// Databases (folders), tables (.ldb, .sst) or logs (.log)
     #[arg(required_unless_present = "files_from", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -26,21 +40,17 @@ pub(super) struct Paths {
 /// The sources of paths in addition to the arguments.
 #[derive(Args)]
 pub(super) struct PathSources {
-    /// Also take paths from the lines of this file, after the arguments; - is standard input
-    #[arg(long, value_name = "FILE")]
-    pub(super) files_from: Option<PathBuf>,
-    /// The paths of --files-from end with a zero byte instead of a line break, as `find -print0` writes them
-    #[arg(short = '0', long = "null", requires = "files_from")]
-    null: bool,
-    /// Search subfolders as well; links to folders are not followed
-    #[arg(short, long)]
+    /// Search the folders below, too
+    #[arg(short, long, display_order = order::RECURSIVE)]
     recursive: bool,
-    /// Exit with 0 once every path has its results, whatever they are
-    ///
-    /// For programs that check each result themselves. Wrong usage, a file of keys that cannot be read, a
-    /// list of paths that cannot be read to its end and output that cannot be written still lead to other exit
-    /// statuses.
-    #[arg(long)]
+    /// Also read paths from the lines of FILE; - is standard input
+    #[arg(long, value_name = "FILE", display_order = order::SOURCES, help_heading = ADVANCED, hide_short_help = true)]
+    pub(super) files_from: Option<PathBuf>,
+    /// The paths of --files-from end with a zero byte, as find -print0 writes them
+    #[arg(short = '0', long = "null", requires = "files_from", display_order = order::SOURCES + 1, help_heading = ADVANCED, hide_short_help = true)]
+    null: bool,
+    /// Exit with 0 once each path has its result, whatever it is
+    #[arg(long, display_order = order::SOURCES + 2, help_heading = ADVANCED, hide_short_help = true)]
     pub(super) keep_going: bool,
 }
 
@@ -72,15 +82,19 @@ impl PathSources {
     }
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(super) struct Limits {
-    /// Maximum number of bytes to decode from each file: its blocks, and the keys in them
-    ///
-    /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB for one block. No
-    /// memory is taken for contents larger than the stored bytes of a block can decompress to. K, M and G
-    /// after the number mean 2^10, 2^20 and 2^30 bytes.
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    max_output: Option<u64>,
+    /// Decode at most SIZE of each file, such as 2G [default: 100 times the file, at least 256M]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, display_order = order::MAX_OUTPUT, help_heading = ADVANCED, hide_short_help = true)]
+    pub(super) max_output: Option<u64>,
+}
+
+/// The number of threads.
+#[derive(Args)]
+pub(super) struct Jobs {
+    /// Work on N tables at a time [default: one per processor]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS), help_heading = ADVANCED, hide_short_help = true)]
+    pub(super) jobs: Option<u16>,
 }
 
 /// Parses a number of bytes, with or without a unit.
@@ -98,13 +112,6 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 impl Limits {
-    /// The options for reading tables within these limits.
-    pub(super) fn read_options(&self) -> ReadOptions {
-        let options = read_options();
-        let Some(bytes) = self.max_output else { return options };
-        options.max_output(bytes).max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX))
-    }
-
     /// An engine with these limits, whose work the console's meter counts. It has `jobs` threads, or
     /// as many as there are processors if `jobs` is `None`.
     pub(super) fn engine(&self, jobs: Option<u16>, console: &Console) -> Engine {

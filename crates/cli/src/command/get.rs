@@ -9,6 +9,7 @@ use filterblock_engine::report::{Row, ScanLine, StateFault};
 use filterblock_engine::{Inputs, KeyRange, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, StoredKeys};
+use super::help::{self, ADVANCED};
 use super::keys;
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart};
@@ -16,50 +17,40 @@ use crate::text::{Entries, ValuePart};
 /// The exit status if the key is certainly not there.
 const EXIT_ABSENT: u8 = 1;
 
-/// Write the value of one key to standard output
+/// Print the value of one key
 ///
-/// For a database: the newest value, with the logs merged in. For a table or a log given by itself: the newest
-/// value in this file. The value is written as it is stored, without a line break after it. On a terminal, it
-/// is escaped as in all output, and a line break follows. No filter is asked, so a filter that denies a stored
-/// key does not hide it.
+/// The newest value, logs included, as it is stored and without a line break; on a terminal, escaped and with one.
+/// Filters are not used, so one with false negatives hides nothing.
 ///
-/// If something is damaged that may hide a newer value, the value that is found is still written, but the exit
-/// status is 2. What LevelDB would not read to find the key hides nothing: older tables, tables whose keys end before
-/// it or begin after it, and any table if the logs have the key.
+/// If damage may hide a newer value, the value that is found is printed and the exit status is 2. If nothing is found
+/// and the key may be in what is damaged or not listed, it is 2 as well, never 1.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES, "", &STATUSES))]
 pub(crate) struct Arguments {
-    /// A database folder, a table, or a log
+    /// A database, a table or a log
     #[arg(value_name = "DB")]
     path: PathBuf,
-    /// The key to look up
+    /// The key
     key: OsString,
-    /// The key is in hexadecimal, or escaped as results show it; --all then shows keys and values in hexadecimal
+    /// The key is in hexadecimal, or escaped as scan prints it
     #[arg(long)]
     hex: bool,
-    /// Show every version of the key and every deletion, newest first, with sequence number, type, state
-    /// and place, as `scan --all` does
+    /// Every version and deletion that is still in the files
     #[arg(long)]
     all: bool,
-    /// The order of the keys of a database without a sound MANIFEST
-    #[arg(long, value_name = "ORDER")]
+    /// The order of keys if no MANIFEST names one: bytewise
+    #[arg(long, value_name = "ORDER", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
     comparator: Option<KeyOrder>,
-    /// The format of the keys of a table outside a database; by default, that of the table's filters or first keys
-    #[arg(long, value_name = "FORMAT")]
+    /// The keys of tables outside databases: internal or user [default: found out from the table]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
     key_format: Option<StoredKeys>,
-    #[command(flatten)]
-    limits: Limits,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  filterblock get ~/db user/17 > value       the value as it is stored
-  filterblock get --hex ~/db 0x6c00 | xxd    of a key that is no text
-  filterblock get --all ~/db user/17         its history, as far as files still have it
-
-Exit status: 0 the value is written; 1 the key is certainly not there; 2 something that the key depends on
-is damaged or cannot be read, so that the key or a newer value may be lost, and anything else;
-141 the reader of the output went away.";
+const EXAMPLES: &str = "  filterblock get ~/db user/17 > value
+  filterblock get --hex ~/db 0x6c00 | xxd
+  filterblock get --all ~/db user/17  its history";
+const STATUSES: [(u8, &str); 3] =
+    [(0, "printed"), (1, "there is no such key"), (2, "that cannot be known, or wrong usage")];
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let key = keys::read(vec![arguments.key.clone()], None, arguments.hex)?.swap_remove(0);
@@ -68,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         KeyRange { from: Some(key.clone()), to: Some([&key[..], &[0]].concat()), ..KeyRange::default() };
     let internal_keys = arguments.key_format.map(StoredKeys::are_internal);
     let request = ScanRequest { all: arguments.all, range, internal_keys, ..ScanRequest::default() };
-    let engine = arguments.limits.engine(None, console).order(arguments.comparator.map(KeyOrder::known));
+    let engine = Limits::default().engine(None, console).order(arguments.comparator.map(KeyOrder::known));
     let mut entries = Entries::new(ValuePart::Whole, true, arguments.hex);
     let mut newest: Option<(Option<u64>, Vec<u8>)> = None;
     let (mut doubts, mut is_doubted) = (Vec::<StateFault>::new(), false);
@@ -108,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
             (Some(_), false) => {}
             (Some(_), true) if !is_doubted => console.message("a newer value may be lost"),
             (None, false) => {
-                console.message_about(&arguments.path, format_args!("has no key \"{}\"", escape(&key)));
+                console.message_about(&arguments.path, format_args!("no such key: \"{}\"", escape(&key)));
             }
             // The faults have been reported.
             (_, true) => {}

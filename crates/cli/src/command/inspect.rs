@@ -4,81 +4,75 @@ use std::{io, sync::Arc};
 
 use clap::Args;
 use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies};
-use filterblock_engine::{InspectLine, InspectOutcome, MAX_JOBS, report::Depth, report::write_line};
+use filterblock_engine::report::{Depth, write_line};
+use filterblock_engine::{InspectLine, InspectOutcome};
 
-use super::arguments::{DepthArgument, Limits, Paths};
+use super::arguments::{DepthArgument, Jobs, Limits, Paths, exit_status};
+use super::help::{self, ADVANCED, order};
 use crate::io::{Console, EXIT_ERROR, Progress};
-use crate::text::{ALL_LIVE, TextInspect};
+use crate::text::{ALL_LIVE, InspectStyle, TextInspect};
 
-/// The exit status if there is damage, but everything could be read.
-const EXIT_DAMAGE: u8 = 1;
-
-/// Show what tables and their filters are like
+/// Show the tables and filters of a database
 ///
-/// Reads the index, the metaindex and the filter block of each table, and some of its data blocks, so that
-/// even large databases can be looked at: all blocks where there are at most 65, otherwise up to one in 32, but
-/// at least 17 and at most 1,025.
-/// Numbers that this leaves uncertain are shown with their intervals; --depth all counts exactly.
-///
-/// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a table,
-/// fewer in large folders, and for keys near those stored in the blocks that are read.
+/// Reads the index and the filters of each table and a sample of its data blocks, so large databases take seconds.
+/// Numbers from a sample have a ~. The false-positive rate is measured with random keys. A database is shown by level;
+/// --wide has a line for each table. A table by itself is shown in detail.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES_LONG, "", &STATUSES))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    #[command(flatten)]
-    limits: Limits,
-    /// Write JSON, one object a line: tables, folders and their totals
-    #[arg(long)]
-    json: bool,
-    /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
-    #[arg(long)]
-    filters: bool,
-    /// Show all columns of a listing, however wide its lines are
+    /// A line for each table, with all columns and intervals
     #[arg(long, conflicts_with = "json")]
     wide: bool,
-    /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
+    /// A line for each filter of a table
     #[arg(long)]
-    block: bool,
-    /// The policy of a bare filter block, which does not name it; leveldb.BuiltinBloomFilter2
-    /// unless given
-    #[arg(long, value_name = "NAME", requires = "block", value_parser = policy)]
-    policy: Option<SharedPolicy>,
-    /// Number of tables to work on at a time; as many as there are processors if not given
-    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
-    jobs: Option<u16>,
-    /// The part of each table to read; sample unless given
-    #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "block")]
+    filters: bool,
+    /// Print JSON, one object per line (docs/json.md)
+    #[arg(long, display_order = order::JSON)]
+    json: bool,
+    /// What to read of each table: tail (index and filters), sample or all [default: sample]
+    #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "block", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
     depth: Option<DepthArgument>,
+    /// The paths are bare filter blocks, as extract writes them; - is standard input
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
+    block: bool,
+    /// The policy of bare filter blocks [default: leveldb.BuiltinBloomFilter2]
+    #[arg(long, value_name = "NAME", requires = "block", value_parser = policy, help_heading = ADVANCED, hide_short_help = true)]
+    policy: Option<SharedPolicy>,
+    #[command(flatten)]
+    jobs: Jobs,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  filterblock inspect 000005.ldb            one table in detail
-  filterblock inspect ~/db                  a line for each table of a database, and totals by level
-  filterblock inspect --filters 000005.ldb  each filter of a table
-  filterblock inspect --depth all ~/db      exact numbers of entries: every data block is decoded
-  filterblock inspect --json ~/db |
-    jq -r 'select(.object == \"table\" and .data_blocks != null and .filter == null).path'
-                                            the tables that open and have no filters to use
-  filterblock extract 000005.ldb | filterblock inspect --block -
-
-Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing or cannot be read;
-141 the reader of the output went away, whatever was found.";
+const EXAMPLES: &str = "  filterblock inspect ~/db
+  filterblock inspect --wide ~/db
+  filterblock inspect 000005.ldb";
+const EXAMPLES_LONG: &str = "  filterblock inspect ~/db
+  filterblock inspect --wide ~/db
+  filterblock inspect 000005.ldb
+  filterblock extract 000005.ldb | filterblock inspect --block -";
+const STATUSES: [(u8, &str); 3] = [
+    (0, "fine, or could be better"),
+    (1, "damaged, or false negatives"),
+    (2, "something could not be read, or wrong usage"),
+];
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
     let progress = Arc::new(Progress::new(!arguments.json));
-    let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
+    let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(progress.clone());
     let depth = arguments.depth.map(|depth| depth.depth());
     let engine = engine.depth(depth.unwrap_or(Depth::Sample));
-    let is_single = paths.single().is_some();
-    let mut text = TextInspect::new(arguments.filters, is_single, arguments.wide, &paths.paths);
+    let mut text = TextInspect::new(InspectStyle {
+        list_filters: arguments.filters,
+        is_wide: arguments.wide,
+        is_brief: paths.single().is_none(),
+        depth: depth.unwrap_or(Depth::Sample),
+    });
     let mut show = |line| {
         progress.show(console, |console| match arguments.json {
             true => write_json(line, arguments.filters, console),
-            false => text.line(&line, console),
+            false => text.line(line, console),
         })
     };
     let outcome = match arguments.block {
@@ -87,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     };
     progress.end();
     let status = outcome.and_then(|outcome| {
-        text.end(console)?;
+        text.end(&outcome.verdicts, console)?;
         Ok(arguments.status(&outcome))
     });
     console.finish(status)
@@ -98,9 +92,7 @@ impl Arguments {
         match () {
             () if outcome.list_failed => EXIT_ERROR,
             () if self.paths.sources.keep_going => 0,
-            () if outcome.unreadable => EXIT_ERROR,
-            () if outcome.damage => EXIT_DAMAGE,
-            () => 0,
+            () => exit_status(&outcome.verdicts),
         }
     }
 }
@@ -134,14 +126,9 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             }
             write_line(console, &*table)
         }
-        InspectLine::Other(other) => {
-            for note in &other.frame.notes {
-                console.message_about(&other.verified.path, note);
-            }
-            write_line(console, &*other)
-        }
+        InspectLine::Other(other) => write_line(console, &*other),
         InspectLine::Unreadable(unreadable) => {
-            console.message_about(&unreadable.path, &unreadable.error);
+            console.message_about(&unreadable.path, unreadable.frame.error.as_deref().unwrap_or_default());
             write_line(console, &unreadable)
         }
         InspectLine::Totals(totals) => write_line(console, &totals),
@@ -151,6 +138,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use filterblock_engine::report::Verdict;
 
     use super::*;
 
@@ -166,8 +154,9 @@ mod tests {
             let arguments = Line::parse_from(["inspect", "--keep-going", "db"]).arguments;
             arguments.status(&outcome)
         };
-        let unreadable = InspectOutcome { unreadable: true, damage: true, ..Default::default() };
+        let mut unreadable = InspectOutcome::default();
+        unreadable.verdicts.add(Verdict::CannotTell);
         assert_eq!(status(unreadable.clone()), 0);
-        assert_eq!(status(InspectOutcome { list_failed: true, ..unreadable.clone() }), EXIT_ERROR);
+        assert_eq!(status(InspectOutcome { list_failed: true, ..unreadable }), EXIT_ERROR);
     }
 }

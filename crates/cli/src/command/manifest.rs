@@ -6,54 +6,50 @@ use clap::Args;
 use filterblock_engine::report::ManifestLine;
 use filterblock_engine::{Engine, Inputs};
 
+use super::help;
 use crate::io::{Console, EXIT_ERROR};
 use crate::text;
 
 /// The exit status if the MANIFEST is damaged, ends within a record, or has a fault that LevelDB takes no notice of.
 const EXIT_DAMAGED: u8 = 1;
 
-/// Show the records of a database's MANIFEST and the tables that are live
+/// Show which tables a database uses
 ///
-/// Each record lists changes: tables that became live or are no longer live, and numbers of files
-/// and writes. The live tables by level and the state follow.
-///
-/// Records after damage are shown, but not used for the live tables, because a record before them
-/// is missing.
+/// The state that the MANIFEST describes, and the tables in use by level. --records prints its history. Records after
+/// damage are shown, but do not count.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES, "", &STATUSES))]
 pub(crate) struct Arguments {
-    /// A database folder, whose CURRENT names the MANIFEST, or a MANIFEST by itself
+    /// A database, or a MANIFEST by itself
     #[arg(value_name = "DB")]
     path: PathBuf,
-    /// Write JSON, one object a line: records and faults, live tables, then the state
+    /// Print every record
+    #[arg(long)]
+    records: bool,
+    /// Print JSON, one object per line (docs/json.md)
     #[arg(long)]
     json: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  filterblock manifest ~/db                    the history of the tables of a database
-  filterblock manifest ~/db/MANIFEST-000004    of a MANIFEST that CURRENT does not name
-  filterblock manifest --json ~/db | jq 'select(.object == \"table\") | .number'
-
-Exit status: 0 all is sound; 1 the MANIFEST is damaged, misses tables, names a log that is
-missing, or has a fault that LevelDB takes no notice of, and what can be read is shown; 2 it
-cannot be read, and anything else; 141 the reader of the output went away.";
+const EXAMPLES: &str = "  filterblock manifest ~/db
+  filterblock manifest ~/db/MANIFEST-000004  one that CURRENT does not name
+  filterblock manifest --json ~/db | jq 'select(.object == \"table\").number'";
+const STATUSES: [(u8, &str); 3] = [(0, "fine"), (1, "damaged"), (2, "it could not be read, or wrong usage")];
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let inputs = Inputs { paths: vec![arguments.path.clone()], ..Inputs::default() };
+    let mut text = text::manifest::TextManifest::new(arguments.records);
     let mut show = |line: ManifestLine<'_>| {
+        if !arguments.json {
+            return text.line(&line, console);
+        }
         if let ManifestLine::Fault(subject, fault) = &line {
             console.message_about(subject.path, &fault.message);
         }
-        if let ManifestLine::State(subject, _) = &line
-            && arguments.json
-        {
-            console.remarks(subject.remarks);
-        }
-        if arguments.json { line.write_json(&mut *console) } else { text::manifest::write(&line, console) }
+        line.write_json(&mut *console)
     };
     let outcome = Engine::new().manifest(inputs, &mut show);
+    text.end(console);
     console.finish(outcome.map(|outcome| match outcome {
         outcome if outcome.has_failed => EXIT_ERROR,
         outcome if outcome.is_damaged => EXIT_DAMAGED,

@@ -4,6 +4,7 @@ mod arguments;
 mod build;
 mod extract;
 mod get;
+mod help;
 mod inspect;
 mod keys;
 mod manifest;
@@ -17,42 +18,100 @@ mod shell;
 mod tune;
 mod verify;
 
-use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
+use std::ffi::OsString;
 
+use clap::error::Error;
+use clap::{ArgAction, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use self::help::{ADVANCED, order};
 use crate::io::{Console, EXIT_ERROR};
 
-/// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
+/// Rescue, check and tune LevelDB databases
 ///
-/// Files are opened for reading only and without a lock, so that databases in use can be looked at. Only
-/// `build`, `extract -o`, `rebuild`, `repair` and `report` write files. `rebuild` and `repair` lock a
-/// database, and only `rebuild` without `--to` changes it.
+/// Reads the databases of Chromium and Electron apps, Minecraft Bedrock, Foundry VTT, Bitcoin Core and others. Files
+/// are only read and not locked, so a database in use can be looked at. Only repair, rebuild, report, build and extract
+/// -o write; repair and rebuild need the database closed, and only rebuild without --to changes it.
+///
+/// Each answer begins with one of: fine (green), could be better (amber), damaged or false negatives (red), cannot tell
+/// (grey).
 #[derive(Parser)]
-#[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
+#[command(name = "filterblock", version, disable_help_flag = true, disable_version_flag = true)]
+#[command(max_term_width = 80, help_template = TEMPLATE, after_help = short_text(), after_long_help = long_text())]
 pub(crate) struct Arguments {
-    /// When to use colours on standard output
-    ///
-    /// `auto` uses them on a terminal, unless the environment says otherwise (NO_COLOR, TERM=dumb).
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// auto, always or never [default: auto]; NO_COLOR is heeded
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    #[arg(hide_possible_values = true, display_order = order::COLOR, help_heading = ADVANCED, hide_short_help = true)]
     pub(crate) color: ColorChoice,
+    /// Print help; -h is short, --help has everything
+    #[arg(short, long, global = true, action = ArgAction::Help, display_order = order::HELP)]
+    help: Option<bool>,
+    /// Print the version
+    #[arg(short = 'V', long, action = ArgAction::Version, display_order = order::HELP)]
+    version: Option<bool>,
     #[command(subcommand)]
     command: Command,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  filterblock inspect ~/db               the filters of all tables of a database
-  filterblock inspect --json 000005.ldb  one table, for a program
-  filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
-  filterblock scan ~/db                  all keys and values of a database
-  filterblock get ~/db hello             the value of the key \"hello\"
-  filterblock manifest ~/db              the records of the MANIFEST, and the live tables
-  filterblock verify ~/db                is everything in order, and does no filter deny a key?
-  filterblock extract 000005.ldb >block  the bare filter block
-  filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value
-  filterblock tune ~/db                  would other filters serve it better?
-  filterblock rebuild ~/db --to new-db   the database with new filters
-  filterblock repair ~/db --to new-db    what can be saved of a damaged database
-  filterblock report ~/db -o page.html   a page about the database and its filters";
+/// The commands by what they are for. The options follow in the texts after it, as `{all-args}` would list the commands
+/// once more.
+const TEMPLATE: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+
+Rescue:
+  repair       Make a new database of what can be saved of a damaged one
+  scan         Print the entries of databases, tables and logs
+  get          Print the value of one key
+
+Check:
+  verify       Check that a database is sound: every block, key and filter
+  inspect      Show the tables and filters of a database
+  manifest     Show which tables a database uses
+  report       Write a page about a database: its state, filters, and what to do
+
+Tune:
+  tune         Find out whether other filters would save reads or space
+  rebuild      Give all tables of a database new filters; no entry changes
+
+Single tables:
+  query        Find which tables may hold a key, by their filters
+  extract      Write the filter block of a table
+  build        Make a table, with filters, of lines of key and value
+
+Shell:
+  completions  Print completions for a shell
+  man          Print the manual page, of all commands{after-help}";
+
+const OPTIONS: &str = "\
+Options:
+  -h, --help     Print help; -h is short, --help has everything
+  -V, --version  Print the version
+";
+
+const EXAMPLES: &str = "  filterblock repair ~/db --to ~/db-new  a database that does not open
+  filterblock verify ~/db                is it sound?
+  filterblock tune ~/db                  would other filters pay?
+  filterblock scan ~/db                  all keys and values";
+
+const STATUSES: &str = "\
+Exit status, unless a command says otherwise:
+  0    fine, or could be better
+  1    damaged, or false negatives
+  2    cannot tell, wrong usage, or an error of the system
+  141  the output was closed early, as by head
+
+`filterblock help COMMAND` shows the help of a command.";
+
+fn short_text() -> String {
+    format!("{OPTIONS}\nExamples:\n{EXAMPLES}")
+}
+
+fn long_text() -> String {
+    format!(
+        "{OPTIONS}\nAdvanced:\n      --color <WHEN>  auto, always or never [default: auto]; NO_COLOR is heeded\n\n\
+         Examples:\n{EXAMPLES}\n\n{STATUSES}"
+    )
+}
 
 #[derive(Subcommand)]
 enum Command {
@@ -72,7 +131,28 @@ enum Command {
     Man(shell::Man),
 }
 
+/// The command with all that `--help` shows as its short help, as clap puts long help in one column.
+fn with_full_help(command: clap::Command) -> clap::Command {
+    let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
+    let after = command.get_after_long_help().or(command.get_after_help()).cloned().unwrap_or_default();
+    let command = command.about(about).long_about(None).after_help(after).after_long_help(None);
+    command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(with_full_help)
+}
+
 impl Arguments {
+    /// Parses the arguments, the first of which is the program's name.
+    pub(crate) fn of(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
+        let arguments: Vec<_> = arguments.into_iter().collect();
+        let wants_all = arguments
+            .iter()
+            .skip(1)
+            .take_while(|argument| *argument != "--")
+            .any(|argument| argument == "--help")
+            || arguments.get(1).is_some_and(|argument| argument == "help");
+        let command = if wants_all { with_full_help(Self::command()) } else { Self::command() };
+        Self::from_arg_matches_mut(&mut command.try_get_matches_from(arguments)?)
+    }
+
     /// Runs the command. Returns the exit status.
     pub(crate) fn run(self, console: &mut Console) -> u8 {
         let result = match self.command {
@@ -89,7 +169,10 @@ impl Arguments {
             Command::Repair(arguments) => repair::run(&arguments, console),
             Command::Report(arguments) => report::run(&arguments, console),
             Command::Completions(arguments) => Ok(shell::completions(&arguments, Self::command(), console)),
-            Command::Man(_) => Ok(shell::man(Self::command(), console)),
+            Command::Man(_) => {
+                let text = format!("Examples:\n{EXAMPLES}\n\n{STATUSES}");
+                Ok(shell::man(Self::command().after_long_help(text), console))
+            }
         };
         result.unwrap_or_else(|message| {
             console.message(message);

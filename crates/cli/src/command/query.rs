@@ -9,6 +9,7 @@ use filterblock_engine::report::{QueryLine, write_line};
 use filterblock_engine::{QueryOutcome, Question, SoughtKeys, Wanted, is_input};
 
 use super::arguments::{KeyOrder, Limits, PathSources};
+use super::help::{self, ADVANCED, order};
 use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
@@ -16,88 +17,61 @@ use crate::text;
 /// The exit status if certainly none of the keys is there: all tables and logs were read without a fault.
 const EXIT_NOT_FOUND: u8 = 1;
 
-/// Ask the filters which keys a table may hold
+/// Find which tables may hold a key, by their filters
 ///
-/// A table without a filter, or with one that cannot be read, may hold any key. The logs of a
-/// database are read to their ends and searched for the keys.
-///
-/// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
-/// leveldb.BytewiseComparator, or --comparator gives the order, the filters of all data blocks are
-/// asked. The more filters there are, the likelier it is that one errs: the output says how
-/// likely.
+/// For each table and key: not there, or may be there, and how likely the filter is wrong. A table without filters may
+/// hold any key. The logs of a database are searched. How many data blocks a lookup reads at most comes last.
 #[derive(Args)]
-#[command(after_help = EXAMPLES, override_usage = USAGE)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES_LONG, "", &STATUSES))]
+#[command(override_usage = "filterblock query [OPTIONS] <TABLE> <KEY>...")]
 pub(crate) struct Arguments {
-    /// A table, or a database folder: the filters of all tables that the database uses are asked
-    ///
-    /// Several tables need -- before the keys, or --keys-from and no key. With --files-from, no
-    /// table is given here unless -- follows it.
+    /// A table or a database; several need -- before the keys
     #[arg(required_unless_present = "files_from")]
     table: Option<OsString>,
-    /// The keys, in the form that filters are made from: in a database's tables, the user keys
-    ///
-    /// A key that begins with a dash, or is also the path of a file or database, needs -- before it.
+    /// Keys; one that begins with a dash needs -- before it
     #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from", "behind"])]
     words: Vec<OsString>,
     #[arg(last = true, value_name = "KEY", hide = true)]
     behind: Vec<OsString>,
     #[command(flatten)]
     sources: PathSources,
-    /// Also take keys from the lines of this file, after the arguments; - is standard input
-    ///
-    /// A line ends with LF or CR LF. An empty line is the empty key. Keys with line breaks in them need --hex.
-    #[arg(long, value_name = "FILE")]
-    keys_from: Option<PathBuf>,
     /// The keys are in hexadecimal, or escaped as results show them
-    ///
-    /// Digits may begin with 0x and be separated by spaces: 0x6b6579, "6b 65 79". A key with a
-    /// backslash in it is text with escapes: user\x00\xff.
     #[arg(long)]
     hex: bool,
-    /// Show only the keys that may be there
+    /// Also read keys from the lines of FILE; - is standard input
+    #[arg(long, value_name = "FILE")]
+    keys_from: Option<PathBuf>,
+    /// Only keys that may be there
     #[arg(long, conflicts_with = "count")]
     only_matches: bool,
-    /// Show only how many of the keys may be there, for each table and log
+    /// Only how many may be there, for each table and log
     #[arg(long)]
     count: bool,
-    /// The order of the keys where no MANIFEST names one; with it, the index gives the one data block that
-    /// may hold a key
-    #[arg(long, value_name = "ORDER")]
-    comparator: Option<KeyOrder>,
-    #[command(flatten)]
-    limits: Limits,
-    /// Write JSON, one object a line: for each key in each table and log (with --count, for each table and
-    /// log), and for each folder
-    #[arg(long)]
+    /// Print JSON, one object per line (docs/json.md)
+    #[arg(long, display_order = order::JSON)]
     json: bool,
+    /// The order of keys if no MANIFEST names one: bytewise
+    #[arg(long, value_name = "ORDER", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    comparator: Option<KeyOrder>,
 }
 
-const USAGE: &str = "\
-filterblock query [OPTIONS] <TABLE> <KEY>...
-       filterblock query [OPTIONS] <TABLE>... -- <KEY>...";
-
-const EXAMPLES: &str = "\
-Examples:
-  filterblock query 000005.ldb hello                        may this table hold \"hello\"?
-  filterblock query --comparator bytewise ~/db hello world  which tables may hold these keys?
-  filterblock query --hex ~/db 68656c6c6f                   a key in hexadecimal
-  filterblock query --hex ~/db 'user\\x00\\x01'               a key as results show it
-  filterblock query *.ldb -- hello                          several tables
-  filterblock query --json ~/db --keys-from keys.txt        many keys, for a program
-  filterblock query --count ~/db --keys-from keys.txt       a line for each table
-  filterblock query ~/db -- -x                              a key that begins with a dash
-  find / -name '*.ldb' -print0 | filterblock query --files-from - -0 hello
-  filterblock query --json ~/db hello | jq -s 'map(.lookup_blocks) | add'
-                                                            how many data blocks a lookup reads at most
-
-Exit status: 0 some key may be there; 1 none may, and all was read soundly;
-141 the reader of the output went away, whatever the answers; 2 anything else.";
+const EXAMPLES: &str = "  filterblock query 000005.ldb hello
+  filterblock query ~/db hello world
+  filterblock query --count ~/db --keys-from keys.txt";
+const EXAMPLES_LONG: &str = "  filterblock query 000005.ldb hello
+  filterblock query ~/db hello world
+  filterblock query --count ~/db --keys-from keys.txt
+  filterblock query *.ldb -- hello";
+const STATUSES: [(u8, &str); 3] = [
+    (0, "some key may be there"),
+    (1, "none may, and everything was read"),
+    (2, "something could not be read, or wrong usage"),
+];
 
 pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8, String> {
     let (tables, question) = arguments.question()?;
     let progress = Arc::new(Progress::new(!arguments.json));
-    let engine = arguments
-        .limits
+    let engine = Limits::default()
         .engine(None, console)
         .order(arguments.comparator.map(KeyOrder::known))
         .watch(progress.clone());

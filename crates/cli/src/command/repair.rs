@@ -10,7 +10,8 @@ use filterblock_engine::page::repair_page;
 use filterblock_engine::repair::{Prefer, RepairRequest, repair};
 use filterblock_engine::report::{RebuildStatus, RepairReport};
 
-use super::arguments::{PolicyName, about, bytes};
+use super::arguments::{Limits, PolicyName, about};
+use super::help::{self, ADVANCED};
 use super::keys::is_standard;
 use super::rebuild::Hash;
 use super::reserved_names::{Output, check_name};
@@ -25,52 +26,64 @@ const EXIT_IN_USE: u8 = 3;
 /// known whether anything is.
 const EXIT_INCOMPLETE: u8 = 5;
 
-/// Make a new database from what can be saved of a damaged one
+/// Make a new database of what can be saved of a damaged one
 ///
-/// The damaged database is only read. One wrong bit in a block, or in a record of the MANIFEST or of a log, is
-/// corrected with the help of its checksum. The report lists the files with losses, the lost ranges of keys, and the
-/// keys of which a newer version may have been lost.
+/// The damaged database is only read. The new one appears complete or not at all, and is read back before that. Close
+/// the program that uses the database first; do not open a damaged database with it, as LevelDB deletes tables that a
+/// damaged MANIFEST does not list.
+///
+/// Saved is what checksums prove: sound blocks of tables, with or without an index, records of logs, also after damage,
+/// and blocks with one wrong bit, which is corrected. What is lost, and which keys may be stale, is reported by range.
 #[derive(Args)]
-#[command(after_help = NOTES)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES, MORE, &STATUSES))]
 pub(crate) struct Arguments {
-    /// The damaged database's folder
+    /// The folder of the damaged database
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// The folder of the new database, which appears complete or not at all
-    #[arg(long, value_name = "NEW-FOLDER")]
+    /// The folder of the new database; it must not exist
+    #[arg(long, value_name = "NEW")]
     to: PathBuf,
-    /// The treatment of keys of which a newer version may be lost
-    #[arg(long, value_enum, default_value = "newest")]
-    prefer: Preference,
-    /// The order of the keys, bytewise or idb_cmp1; that of the MANIFEST if not given
-    #[arg(long, value_name = "NAME")]
-    comparator: Option<String>,
-    /// The new filters' policy, by its name in files; that of the tables if not given
-    #[arg(long, value_name = "NAME", value_enum)]
-    policy: Option<PolicyName>,
-    /// The hash of leveldb.BuiltinBloomFilter, if it cannot be found out from the tables
-    #[arg(long, value_enum)]
-    hash: Option<Hash>,
-    /// Bits of filter for each key; about as many as in the tables if not given
-    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=100))]
-    bits_per_key: Option<u32>,
-    /// Decode at most this many bytes of blocks and keys of each table, and count the rest as lost; if not given,
-    /// 100 times its size, but at least 256 MiB
-    ///
-    /// K, M and G after the number mean 2^10, 2^20 and 2^30 bytes.
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    max_output: Option<u64>,
-    /// Write nothing: only show what would be saved
+    /// Write nothing; report what would be saved
     #[arg(long)]
     dry_run: bool,
-    /// Also write the report as a page for a browser to this file, which appears complete or not at all and
-    /// replaces what is there; - is standard output, for the page alone
+    /// Also write the report as a page for a browser; - is standard output
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// Write JSON, one object a line: files, losses and doubtful keys, then the database
+    /// Keys that may be stale: newest keeps them, sound leaves them out
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "newest", hide_possible_values = true)]
+    prefer: Preference,
+    /// Print JSON, one object per line (docs/json.md)
     #[arg(long)]
     json: bool,
+    /// The order of keys, bytewise or idb_cmp1 (Chromium's IndexedDB) [default: the MANIFEST's]
+    #[arg(long, value_name = "NAME", help_heading = ADVANCED, hide_short_help = true)]
+    comparator: Option<String>,
+    /// The filter policy: leveldb.BuiltinBloomFilter2 (LevelDB) or leveldb.BuiltinBloomFilter (goleveldb, LevelDB before
+    /// 1.18)
+    #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    policy: Option<PolicyName>,
+    /// Which hash leveldb.BuiltinBloomFilter stands for, if no key tells: unsigned (goleveldb) or signed (LevelDB before
+    /// 1.18 on x86)
+    #[arg(long, value_enum, hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    hash: Option<Hash>,
+    /// Bits per key of the new filters [default: as before]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = ADVANCED, hide_short_help = true)]
+    bits_per_key: Option<u32>,
+    #[command(flatten)]
+    limits: Limits,
 }
+
+const EXAMPLES: &str = "  filterblock repair ~/db --to ~/db-new --dry-run  what would be saved?
+  filterblock repair ~/db --to ~/db-new
+  mv ~/db ~/db-old && mv ~/db-new ~/db             then use it";
+const MORE: &str = "docs/rescue.md: by symptom, and for each program where its database is.";
+const STATUSES: [(u8, &str); 5] = [
+    (0, "all is saved"),
+    (5, "saved, but something is lost, stale or unknown"),
+    (1, "nothing to save, or refused"),
+    (2, "wrong usage, or an error of the system"),
+    (3, "another program has it open"),
+];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Preference {
@@ -79,24 +92,6 @@ enum Preference {
     /// Doubtful keys are left out: every key is certain, as far as the MANIFEST and the logs are
     Sound,
 }
-
-const NOTES: &str = "\
-Examples:
-  filterblock repair ~/db --to ~/db-new               a database of all that can be saved
-  filterblock repair ~/db --to ~/db-new --dry-run     what would be saved?
-  filterblock repair ~/db --to ~/db-new --prefer sound
-                                                      only versions that are surely the newest
-  filterblock repair ~/db --to ~/db-new --page repair.html
-                                                      with the report as a page
-
-The program that uses the database has to be closed. docs/repair.md explains what is saved and what
-the report says.
-
-Exit status: 0 there is a new database, and nothing is lost that the files tell of; 5 there is one,
-and something is lost or doubtful, or it cannot be known; 1 refused, for the reason shown; 2 wrong
-usage, or an error of the system; 3 the database is in use. After 1, 2 and 3 there is no new
-database, unless the message says that only its report or page could not be written.
-141 the reader of the output went away, and all is done.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let mut page = Page::begin(arguments)?;
@@ -212,7 +207,7 @@ impl Arguments {
             hash: self.hash.map(LegacyHash::from),
             bits_per_key: self.bits_per_key,
             dry_run: self.dry_run,
-            max_output: self.max_output,
+            max_output: self.limits.max_output,
             meter: Default::default(),
         }
     }

@@ -4,71 +4,56 @@ use std::path::{Path, PathBuf};
 use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock::escape_path;
+use filterblock_engine::report::Severity;
 use filterblock_engine::words::path_word;
-use filterblock_engine::{MAX_JOBS, PathError, Request, is_log, page::PageRequest};
+use filterblock_engine::{PathError, Request, is_log, page::PageRequest};
 
-use super::arguments::{DepthArgument, Limits, about};
+use super::arguments::{DepthArgument, Jobs, Limits, about};
+use super::help::{self, ADVANCED};
 use super::keys;
 use super::reserved_names::{Output, check_name};
-use crate::io::{Console, EXIT_ERROR, Progress, Tone, WholeFile};
-use crate::text::{self, write_line};
+use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
+use crate::text;
 
-/// The exit status if the page was written, and reports findings: something is damaged or wrong, or could not be
-/// read.
+/// The exit status if the page was written, and something is damaged, or filters hide stored keys.
 const EXIT_FINDINGS: u8 = 1;
 
-/// Write a page about a database: what its filters are like, and what to do about them
+/// Write a page about a database: its state, filters, and what to do
 ///
-/// The page is one file of HTML for a browser, without scripts, and loads nothing. It begins with a
-/// verdict and the command to run. Pictures and lists follow: the tables by level, the keys that their
-/// filters let pass, how full the filters are, and the findings of `verify`.
-///
-/// The verdict goes to standard output as one line, unless the page goes there. This helps in loops
-/// over many databases.
-///
-/// The database is only read, without a lock, and may be in use.
+/// One HTML file without scripts that loads nothing: verdict and command, tables by level, what a lookup costs, every
+/// problem. The verdict is also printed. The database may be in use.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES, "", &STATUSES))]
 pub(crate) struct Arguments {
-    /// The database's folder, a folder of tables, or a single table
+    /// A database, a folder of tables, or a table
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// The file to write, which appears complete or not at all and replaces what is there; - is standard
-    /// output
+    /// The page; replaces a file of that name; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Do not read every block and every entry to verify them
+    /// Do not read every block
     #[arg(long)]
     no_verify: bool,
-    /// The part of each table to read where nothing is verified; sample if not given
-    #[arg(long, value_enum, value_name = "DEPTH", requires = "no_verify")]
-    depth: Option<DepthArgument>,
-    /// Do not find out what other filters would do
+    /// Do not try other filters
     #[arg(long, conflicts_with = "lookups")]
     no_tune: bool,
-    /// The keys that the program looks up, one a line, each as often as it is looked up; - is standard input
-    #[arg(long, value_name = "KEYS")]
+    /// Keys that the program looks up, one per line, as often as it does
+    #[arg(long, value_name = "FILE", help_heading = ADVANCED, hide_short_help = true)]
     lookups: Option<PathBuf>,
-    /// The keys of --lookups are in hexadecimal, or escaped as results show them
-    #[arg(long, requires = "lookups")]
+    /// The keys of --lookups are in hexadecimal, or escaped
+    #[arg(long, requires = "lookups", help_heading = ADVANCED, hide_short_help = true)]
     hex: bool,
+    /// With --no-verify: tail, sample or all [default: sample]
+    #[arg(long, value_enum, value_name = "DEPTH", requires = "no_verify", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    depth: Option<DepthArgument>,
     #[command(flatten)]
-    limits: Limits,
-    /// Number of tables to work on at a time; as many as there are processors if not given
-    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
-    jobs: Option<u16>,
+    jobs: Jobs,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  filterblock report ~/db -o report.html
-  filterblock report --no-verify ~/db -o report.html    without reading every block
-  for db in /srv/*/db; do filterblock report \"$db\" -o \"$(basename \"${db%/db}\").html\"; done
-                                                        a page for each, and a line for each
-
-Exit status: 0 the page is written, and nothing is wrong; 1 it is written, and tells of something
-damaged or not readable; 2 it is not written; 141 the reader of the output went away.";
+const EXAMPLES: &str = "  filterblock report ~/db -o db.html
+  filterblock report --no-verify ~/db -o db.html  seconds instead of minutes";
+const STATUSES: [(u8, &str); 3] =
+    [(0, "written, nothing is wrong"), (1, "written, something is"), (2, "not written")];
 
 /// Writes the page: to standard output, or to a file, which appears complete or not at all. With a file, writes the
 /// verdict to standard output.
@@ -81,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         check_name(output, Output::Other)?;
     }
     let progress = Arc::new(Progress::new(true));
-    let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
+    let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(progress.clone());
     let engine = arguments.depth.into_iter().fold(engine, |engine, depth| engine.depth(depth.depth()));
     let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
     let page = engine.page(path, None, &PageRequest { verify: !arguments.no_verify, tune });
@@ -105,13 +90,16 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         }
         Err(error) => return Err(about(path)(error)),
     };
-    let status = if page.is_bad { EXIT_FINDINGS } else { 0 };
+    let status = match page.advice.verdict.severity() {
+        Severity::Good | Severity::Notice => 0,
+        Severity::Bad => EXIT_FINDINGS,
+        Severity::Unknown => EXIT_ERROR,
+    };
     if is_file {
         WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html.as_bytes())
             .map_err(about(output))?;
-        let verdict = format!("{}: {}", escape_path(path), page.verdict);
-        let line = write_line(console, Tone::Plain, &verdict);
-        return Ok(console.finish(line.map(|()| status)));
+        let written = text::write_page(path, &page.advice, output, console);
+        return Ok(console.finish(written.map(|()| status)));
     }
     let written = console.write_all(page.html.as_bytes());
     Ok(console.finish(written.map(|()| status)))

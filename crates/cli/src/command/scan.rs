@@ -7,6 +7,7 @@ use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, write_line};
 use filterblock_engine::{KeyRange, ScanOutcome, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, Paths, StoredKeys};
+use super::help::{self, ADVANCED};
 use super::keys::{bytes_of, unhex};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart, write_raw};
@@ -14,96 +15,76 @@ use crate::text::{Entries, ValuePart, write_raw};
 /// The exit status if there was damage, which was skipped.
 const EXIT_DAMAGED: u8 = 1;
 
-/// Show the entries of databases, tables and logs
+/// Print the entries of databases, tables and logs
 ///
-/// For a database: the newest version of each key, in order, with its logs merged in. Keys that are deleted
-/// are left out. For a table given by itself: the same, but only from this table. For a log (.log): its
-/// writes in the order in which they were made. With --all, every version and every deletion, including those
-/// in obsolete files, with sequence number, type, state and place.
+/// Of a database: each key once, with its newest value, logs included. Of a table or log by itself: what it holds. A
+/// line is a key, a tab and a value, escaped; with --hex, `filterblock build --hex` reads the lines back.
 ///
-/// A line is a key, a tab and a value, both escaped as in all output. With --hex, `filterblock build
-/// --hex` reads the lines.
-///
-/// A damaged block is skipped and reported. Older versions of its keys may then be shown.
+/// A damaged block is skipped and reported on standard error. Older values of its keys may then be shown.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES_LONG, "", &STATUSES))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// Show every version of each key and every deletion, with sequence number, type, state (live,
-    /// obsolete, unlisted, unknown or log), and file and offset of its block or record
-    #[arg(long)]
-    all: bool,
-    /// Find the data blocks of tables by their checksums, without footer and index
-    ///
-    /// For tables that were cut off or whose index is damaged, even within other files. Blocks of up to 16
-    /// MiB are found; directly after damage, blocks of up to 1 MiB. Tables and logs of a folder are shown one by one.
-    #[arg(long)]
-    carve: bool,
-    /// Correct one wrong bit of each data block, of the footer or index, and of each fragment of logs and
-    /// the MANIFEST
-    ///
-    /// The wrong bit is found with the checksum, if only one bit fits it. A corrected block has to decode, with
-    /// its keys in order and within the bounds that the index gives. Each correction is reported on standard
-    /// error. The files stay as they are.
-    #[arg(long, conflicts_with = "carve")]
-    correct: bool,
-    /// Show only keys
+    /// Print keys only
     #[arg(long, conflicts_with = "sizes")]
     keys: bool,
-    /// Show the sizes of values instead of the values
-    #[arg(long)]
-    sizes: bool,
-    /// Only keys that begin with this
+    /// Only keys that begin with KEY
     #[arg(long, value_name = "KEY")]
     prefix: Option<OsString>,
-    /// Only this key and the keys after it, in bytewise order
+    /// Only KEY and the keys after it
     #[arg(long, value_name = "KEY")]
     from: Option<OsString>,
-    /// Only keys before this key, in bytewise order
+    /// Only keys before KEY
     #[arg(long, value_name = "KEY")]
     to: Option<OsString>,
-    /// Show at most this many entries
+    /// At most N entries
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Show keys and values in hexadecimal; the keys given as options are in hexadecimal too, or escaped
-    /// as results show them
+    /// Every version and deletion that is still in the files, with sequence number, state, file and offset
+    #[arg(long)]
+    all: bool,
+    /// Search tables for blocks by their checksums, without index, footer and MANIFEST
+    #[arg(long)]
+    carve: bool,
+    /// Correct one wrong bit per block; the files stay as they are
+    #[arg(long, conflicts_with = "carve")]
+    correct: bool,
+    /// Keys and values in hexadecimal
     #[arg(long)]
     hex: bool,
-    /// Write raw bytes: each key, then its value unless --keys is given, each after its length in four
-    /// little-endian bytes. With --hex, only the keys given as options are in hexadecimal
-    #[arg(long, conflicts_with_all = ["all", "json", "sizes"])]
-    raw: bool,
-    #[command(flatten)]
-    limits: Limits,
-    /// The order of the keys of a database without a sound MANIFEST; if not given, the tables and logs of
-    /// such a database are shown one by one
-    #[arg(long, value_name = "ORDER")]
-    comparator: Option<KeyOrder>,
-    /// The format of the keys of tables outside databases; by default, that of each table's filters or first
-    /// keys
-    #[arg(long, value_name = "FORMAT")]
-    key_format: Option<StoredKeys>,
-    /// Write one JSON object a line
+    /// Print JSON, one object per line (docs/json.md)
     #[arg(long)]
     json: bool,
+    /// Print sizes of values instead of values
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
+    sizes: bool,
+    /// Print bytes: each key and value after its length, four bytes, little-endian
+    #[arg(long, conflicts_with_all = ["all", "json", "sizes"], help_heading = ADVANCED, hide_short_help = true)]
+    raw: bool,
+    /// The order of keys if no MANIFEST names one: bytewise
+    #[arg(long, value_name = "ORDER", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    comparator: Option<KeyOrder>,
+    /// The keys of tables outside databases: internal or user [default: found out from the table]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    key_format: Option<StoredKeys>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  filterblock scan ~/db                            all keys and values
-  filterblock scan --keys --prefix user/ ~/db      only keys that begin with user/
-  filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 to before k2
-  filterblock scan 000005.ldb | head               the first entries of a table
-  filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
-  filterblock scan --carve --all damaged.ldb       what is left of a table without its index
-  filterblock scan --correct ~/db                  with one wrong bit of each block corrected
-  filterblock scan --raw ~/db > entries            lengths and bytes, for programs
-  filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
-
-Exit status: 0 all was shown; 1 something is damaged and was passed over;
-141 the reader of the output went away; 2 anything else, such as a limit that was
-reached (--max-output).";
+const EXAMPLES: &str = "  filterblock scan ~/db
+  filterblock scan --keys --prefix user/ ~/db
+  filterblock scan --all --from k1 --to k2 ~/db  also old and deleted";
+const EXAMPLES_LONG: &str = "  filterblock scan ~/db
+  filterblock scan --keys --prefix user/ ~/db
+  filterblock scan --all --from k1 --to k2 ~/db  also old and deleted
+  filterblock scan --carve --all broken.ldb      a table without its index
+  filterblock scan --hex ~/db | filterblock build --hex --sorted - new.ldb";
+const STATUSES: [(u8, &str); 3] = [
+    (0, "everything was printed"),
+    (1, "something damaged was skipped"),
+    (2, "something could not be read, or wrong usage"),
+];
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     if arguments.raw && console.is_terminal() {

@@ -5,33 +5,30 @@ use std::io::{self, Write as _};
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use super::help;
 use crate::io::Console;
 
-/// Write completions for a shell to standard output
+/// Print completions for a shell
 #[derive(Args)]
-#[command(after_help = "\
-Examples:
-  filterblock completions bash >~/.local/share/bash-completion/completions/filterblock
-  filterblock completions fish >~/.config/fish/completions/filterblock.fish
-  filterblock completions zsh >~/.zfunc/_filterblock
-
-Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
+#[command(after_help = help::short(COMPLETIONS, &STATUS), after_long_help = help::long(COMPLETIONS, "", &STATUS))]
 pub(crate) struct Completions {
-    /// The shell that is to use the completions
+    /// bash, elvish, fish, powershell or zsh
+    #[arg(hide_possible_values = true)]
     shell: Shell,
 }
 
-/// Write the manual page to standard output
-///
-/// The page covers all commands, one after the other.
+/// Print the manual page, of all commands
 #[derive(Args)]
-#[command(after_help = "\
-Examples:
-  filterblock man | man -l -
-  filterblock man >/usr/local/share/man/man1/filterblock.1
-
-Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
+#[command(after_help = help::short(MAN, &STATUS), after_long_help = help::long(MAN, "", &STATUS))]
+#[command(override_usage = "filterblock man")]
 pub(crate) struct Man {}
+
+const COMPLETIONS: &str = "  echo 'source <(filterblock completions bash)' >>~/.bashrc
+  filterblock completions fish >~/.config/fish/completions/filterblock.fish
+  filterblock completions zsh >~/.zfunc/_filterblock";
+const MAN: &str = "  filterblock man | man -l -
+  filterblock man >/usr/local/share/man/man1/filterblock.1";
+const STATUS: [(u8, &str); 1] = [(0, "printed")];
 
 /// Writes the completions for a shell. `program`: the program with all its commands.
 pub(crate) fn completions(arguments: &Completions, mut program: Command, console: &mut Console) -> u8 {

@@ -3,13 +3,13 @@
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::{ffi::OsString, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use filterblock::{escape_path, table::Meter};
-use filterblock_engine::report::{Folder, Remark};
+use filterblock_engine::report::{Folder, Remark, Severity};
 
 /// The exit status for wrong usage, for an input that is missing or cannot be read, and for other errors.
 pub(crate) const EXIT_ERROR: u8 = 2;
@@ -26,32 +26,10 @@ pub(crate) struct Console {
     messages: Box<dyn Write>,
     colour: bool,
     message_colour: bool,
-    /// The characters that small pictures are made of; `None` if results do not go to a terminal.
-    signs: Option<Signs>,
+    /// Results go to a terminal.
+    is_terminal: bool,
     width: Option<usize>,
     meter: Arc<Meter>,
-}
-
-/// The characters that a terminal can show.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Signs {
-    /// Unicode, including its block elements.
-    Blocks,
-    Ascii,
-}
-
-impl Signs {
-    /// The characters that a terminal can show, according to the encoding and the kind of terminal that the environment
-    /// names. `variable` returns the value of an environment variable. On Windows, text is written as Unicode whatever
-    /// the encoding.
-    fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
-        let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
-        let locale = locale.to_string_lossy().to_ascii_lowercase();
-        let is_unicode = locale.contains("utf-8") || locale.contains("utf8") || cfg!(windows);
-        let is_simple = set(&"TERM").is_some_and(|term| term == "dumb" || term == "linux");
-        if is_unicode && !is_simple { Self::Blocks } else { Self::Ascii }
-    }
 }
 
 /// The meaning of a piece of output, which decides how it looks.
@@ -61,7 +39,20 @@ pub(crate) enum Tone {
     Title,
     Dim,
     Good,
+    Notice,
     Bad,
+    Unknown,
+}
+
+impl From<Severity> for Tone {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Good => Self::Good,
+            Severity::Notice => Self::Notice,
+            Severity::Bad => Self::Bad,
+            Severity::Unknown => Self::Unknown,
+        }
+    }
 }
 
 impl Tone {
@@ -71,7 +62,9 @@ impl Tone {
             Self::Title => Style::new().bold(),
             Self::Dim => Style::new().dimmed(),
             Self::Good => AnsiColor::Green.on_default(),
+            Self::Notice => AnsiColor::Yellow.on_default(),
             Self::Bad => AnsiColor::Red.on_default(),
+            Self::Unknown => AnsiColor::BrightBlack.on_default(),
         }
     }
 }
@@ -97,7 +90,7 @@ impl Console {
             messages,
             colour: false,
             message_colour: false,
-            signs: None,
+            is_terminal: false,
             width: None,
             meter: Arc::default(),
         }
@@ -124,7 +117,7 @@ impl Console {
         Self {
             colour,
             message_colour,
-            signs: is_terminal.then(|| Signs::of_environment(|name| std::env::var_os(name))),
+            is_terminal,
             width: width.map(|(width, _)| usize::from(width.0)),
             ..Self::new(out, messages)
         }
@@ -147,13 +140,7 @@ impl Console {
 
     /// Returns `true` if results go to a terminal.
     pub(crate) const fn is_terminal(&self) -> bool {
-        self.signs.is_some()
-    }
-
-    /// The characters that small pictures next to results are made of. `None` if results do not go to a
-    /// terminal: then there are no pictures.
-    pub(crate) const fn signs(&self) -> Option<Signs> {
-        self.signs
+        self.is_terminal
     }
 
     /// Returns `text` in the style of `tone`, or plain if the output has no colours.
@@ -169,14 +156,17 @@ impl Console {
     /// If the MANIFEST of a folder cannot be relied on, writes the reason to standard error, and the `meaning` of that
     /// for what follows.
     pub(crate) fn fault_of(&mut self, folder: &Folder, meaning: &str) {
-        if let Some(error) = &folder.error {
-            self.message(format_args!("{error}; {meaning}"));
+        if folder.is_unreadable() {
+            let error = folder.frame.error.as_deref().unwrap_or_default();
+            self.message_about(&folder.path, format_args!("{error}; {meaning}"));
         }
     }
 
     /// Writes the faults of a database as a whole to standard error.
     pub(crate) fn state_faults(&mut self, folder: &Folder) {
-        folder.faults.iter().for_each(|fault| self.message_about(&folder.path, fault.text()));
+        let faults = folder.checked.findings.to_list();
+        let faults = faults.iter().filter(|fault| !folder.is_unreadable() && fault.code.is_damage());
+        faults.for_each(|fault| self.message_about(&folder.path, fault.text()));
     }
 
     /// Writes a message about `path` to standard error.
@@ -222,8 +212,8 @@ impl Console {
 #[cfg(test)]
 impl Console {
     /// The same console, but treated as a terminal.
-    pub(crate) fn into_terminal(self, signs: Signs, width: usize) -> Self {
-        Self { signs: Some(signs), width: Some(width), ..self }
+    pub(crate) fn into_terminal(self, width: usize) -> Self {
+        Self { is_terminal: true, width: Some(width), ..self }
     }
 }
 
@@ -239,32 +229,7 @@ impl Write for Console {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::io::Screen;
-
-    #[test]
-    fn signs_are_those_of_the_first_locale_named() {
-        let of = |variables: &[(&str, &str)]| {
-            let value =
-                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
-            Signs::of_environment(value)
-        };
-        let otherwise = if cfg!(windows) { Signs::Blocks } else { Signs::Ascii };
-        for (variables, signs) in [
-            (&[][..], otherwise),
-            (&[("LANG", "en_GB.UTF-8")], Signs::Blocks),
-            (&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "")], Signs::Blocks),
-            (&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "C")], otherwise),
-            (&[("LC_CTYPE", "de_DE.utf8"), ("LANG", "C")], Signs::Blocks),
-            (&[("LANG", "en_GB.ISO-8859-1")], otherwise),
-            (&[("LANG", "en_GB.UTF-8"), ("TERM", "xterm-256color")], Signs::Blocks),
-            // The fonts of Linux's console lack some of these characters.
-            (&[("LANG", "en_GB.UTF-8"), ("TERM", "linux")], Signs::Ascii),
-            (&[("LANG", "en_GB.UTF-8"), ("TERM", "dumb")], Signs::Ascii),
-        ] {
-            assert_eq!(of(variables), signs, "{variables:?}");
-        }
-    }
 
     #[test]
     fn messages_come_after_the_results_written_before() {

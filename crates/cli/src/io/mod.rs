@@ -5,7 +5,7 @@ mod interrupt;
 mod progress;
 mod whole_file;
 
-pub(crate) use console::{Console, EXIT_ERROR, EXIT_OUTPUT_CLOSED, Signs, Tone};
+pub(crate) use console::{Console, EXIT_ERROR, EXIT_OUTPUT_CLOSED, Tone};
 pub(crate) use progress::{Progress, WatchedInput};
 #[cfg(test)]
 pub(crate) use screen::Screen;
@@ -16,7 +16,7 @@ mod screen {
     use std::io::{self, Write};
     use std::sync::{Arc, Mutex};
 
-    use super::console::{Console, Signs};
+    use super::console::Console;
 
     /// The place to which both results and messages go.
     #[derive(Clone, Default)]
@@ -28,8 +28,8 @@ mod screen {
         }
 
         /// A console that treats the screen as a terminal.
-        pub(crate) fn terminal(&self, signs: Signs, width: usize) -> Console {
-            self.console().into_terminal(signs, width)
+        pub(crate) fn terminal(&self, width: usize) -> Console {
+            self.console().into_terminal(width)
         }
 
         pub(crate) fn text(&self) -> String {

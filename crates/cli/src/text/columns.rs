@@ -16,8 +16,6 @@ pub(crate) struct Column {
     /// If there is no room for all columns, those of the highest rank are hidden first. Columns of
     /// rank 0 stay.
     pub(crate) rank: u8,
-    /// Set if the column is shown only when all columns are asked for.
-    pub(crate) is_extra: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,16 +26,11 @@ pub(crate) enum Align {
 
 impl Column {
     pub(crate) fn left(title: &'static str, width: usize, rank: u8) -> Self {
-        Self { title, width: width.max(title.len()), align: Align::Left, rank, is_extra: false }
+        Self { title, width: width.max(title.len()), align: Align::Left, rank }
     }
 
     pub(crate) fn right(title: &'static str, width: usize, rank: u8) -> Self {
         Self { align: Align::Right, ..Self::left(title, width, rank) }
-    }
-
-    /// The same column, but shown only if all columns are asked for.
-    pub(crate) fn extra(self) -> Self {
-        Self { is_extra: true, ..self }
     }
 }
 
@@ -77,14 +70,9 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Hides extra columns and, if there is a `width`, further columns until lines fit into it or only
-    /// columns of rank 0 are left.
+    /// Hides columns until lines fit into `width`, if there is one, or only columns of rank 0 are left.
     pub(crate) fn new(columns: Vec<Column>, width: Option<usize>) -> Self {
-        let with_shown = |column: Column| {
-            let shown = !column.is_extra;
-            (column, shown)
-        };
-        let mut columns: Vec<_> = columns.into_iter().map(with_shown).collect();
+        let mut columns: Vec<_> = columns.into_iter().map(|column| (column, true)).collect();
         while width.is_some_and(|width| total_width(&columns) > width) {
             let shown = columns.iter_mut().filter(|(column, shown)| *shown && column.rank > 0);
             match shown.max_by_key(|(column, _)| column.rank) {
@@ -95,19 +83,6 @@ impl Layout {
         Self { columns }
     }
 
-    /// Does the same as [`new`](Self::new), but if lines without the extra columns do not fit into
-    /// `width`, makes the first column narrower, down to `min_first`, before any further column is
-    /// hidden.
-    pub(crate) fn with_first(mut columns: Vec<Column>, min_first: usize, width: usize) -> Self {
-        let usual = columns.iter().filter(|column| !column.is_extra);
-        let total = usual.map(|column| column.width + GAP).sum::<usize>().saturating_sub(GAP);
-        if let Some(first) = columns.first_mut() {
-            let narrower = first.width.saturating_sub(total.saturating_sub(width));
-            first.width = narrower.max(min_first.min(first.width));
-        }
-        Self::new(columns, Some(width))
-    }
-
     /// All columns, however wide the lines are.
     pub(crate) fn all(columns: Vec<Column>) -> Self {
         Self { columns: columns.into_iter().map(|column| (column, true)).collect() }
@@ -115,7 +90,7 @@ impl Layout {
 
     /// The titles of the columns that there is no room for.
     pub(crate) fn hidden(&self) -> Vec<&'static str> {
-        let hidden = self.columns.iter().filter(|(column, shown)| !shown && !column.is_extra);
+        let hidden = self.columns.iter().filter(|(_, shown)| !shown);
         hidden.map(|(column, _)| column.title).collect()
     }
 
@@ -229,26 +204,5 @@ mod tests {
             assert_eq!(layout(Some(width)).hidden(), ["size", "note"][..hidden], "{width}");
         }
         assert_eq!(line(&layout(Some(12)), ["a", "1", "x"]), "a       x");
-    }
-    #[test]
-    fn extra_columns_are_shown_only_if_all_are() {
-        let columns =
-            || vec![Column::left("a", 2, 0), Column::left("b", 2, 0).extra(), Column::left("c", 1, 1)];
-        let cells = ["x", "y", "z"];
-        assert_eq!(line(&Layout::all(columns()), cells), "x   y   z");
-        let usual = Layout::new(columns(), Some(5));
-        assert_eq!((line(&usual, cells), usual.hidden()), ("x   z".to_owned(), vec![]));
-        let narrow = Layout::new(columns(), Some(4));
-        assert_eq!((line(&narrow, cells), narrow.hidden()), ("x".to_owned(), vec!["c"]));
-    }
-
-    #[test]
-    fn the_first_column_gives_way_before_others_go() {
-        let columns =
-            || vec![Column::left("a", 20, 0), Column::left("b", 2, 0).extra(), Column::left("c", 1, 1)];
-        for (width, first, hidden) in [(30, 20, 0), (23, 20, 0), (22, 19, 0), (13, 10, 0), (12, 10, 1)] {
-            let layout = Layout::with_first(columns(), 10, width);
-            assert_eq!((layout.columns[0].0.width, layout.hidden().len()), (first, hidden), "{width}");
-        }
     }
 }

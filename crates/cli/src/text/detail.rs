@@ -2,30 +2,56 @@
 
 use std::{fmt::Display, io};
 
-use filterblock::{escape, escape_path};
-use filterblock_engine::{
-    report::{Depth, Dialect, DistinctKeys, FilterBlock, Filters, Inspected, KeyFormat, LargerRanges, Table},
-    words::{
-        FillBins, count, counted, counted_as, measured, or_dash, percent, rate_interval, ratio, size,
-        versions_text,
-    },
+use filterblock::escape;
+use filterblock_engine::report::{Depth, Dialect, DistinctKeys, FilterBlock, Inspected, KeyFormat, Table};
+use filterblock_engine::words::{
+    count, counted, entries, measured, or_dash, path_word, percent, rate_interval, ratio, size,
 };
 
-use super::{filter_list, labelled::terminal_lines, list, pictures};
+use super::{filter_list, labelled::terminal_lines, list};
 use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
-/// The width of a bar, in characters.
-const BAR_WIDTH: usize = 20;
-/// The greatest width of the picture of how full filters are along a table, in characters.
-const MAX_FILL_WIDTH: usize = 78;
-/// The smallest width of the picture of how full filters are along a table, in characters.
-const MIN_FILL_WIDTH: usize = 8;
+/// Writes the facts about a table that matter most.
+pub(crate) fn short(table: &Table, console: &mut Console) -> io::Result<()> {
+    if table.is_opened() {
+        let number =
+            table.entries.map(|number| format!("{} in ", counted_entries(entries(number), number.count)));
+        let blocks = counted(table.data_blocks.unwrap_or_default(), "data block");
+        let codecs = table.compression.as_deref().filter(|names| names.iter().any(|name| name != "none"));
+        let codecs = codecs.map(|names| format!(" ({})", names.join(", "))).unwrap_or_default();
+        let bytes = table.file_size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
+        line(console, "table", format!("{}{blocks}{codecs}{bytes}", number.unwrap_or_default()))?;
+    }
+    let Some(filter) = &table.filter else {
+        let names: Vec<_> = table.filter_names().map(|name| escape(name).to_string()).collect();
+        return match () {
+            () if !table.is_opened() || table.filter_error.is_some() => Ok(()),
+            () if names.is_empty() => {
+                let command = format!("filterblock tune {}", path_word(&table.path));
+                line(console, "filters", format!("none (would they help? {command})"))
+            }
+            () => {
+                line(console, "filters", format!("of a policy that is not known here: {}", names.join(", ")))
+            }
+        };
+    };
+    let bits = table.bits_per_entry().map(|bits| format!("{:.1} bits per entry, ", bits.value));
+    let policy = escape(filter.policy.as_bytes());
+    line(console, "filters", format!("{}{}, {policy}", bits.unwrap_or_default(), size(filter.size)))?;
+    let rates = [(filter.random_fpr, "random keys"), (filter.similar_fpr, "keys similar to stored ones")];
+    let rates = rates.into_iter().filter_map(|(rate, keys)| Some(format!("{} of {keys}", measured(rate?))));
+    let rates: Vec<_> = rates.collect();
+    if rates.is_empty() { Ok(()) } else { line(console, "false positives", rates.join(", ")) }
+}
 
-/// Writes the facts about a table. `list_filters`: its filters are listed as well.
+fn counted_entries(shown: String, number: u64) -> String {
+    format!("{shown} {}", if number == 1 { "entry" } else { "entries" })
+}
+
+/// Writes all facts about a table, below its verdict. `list_filters`: its filters are listed as well.
 pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console) -> io::Result<()> {
     let Inspected { table, filters } = found;
-    console.line(Tone::Title, escape_path(&table.path), "")?;
     if let Some(bytes) = table.file_size {
         line(console, "size", exact_size(bytes))?;
     }
@@ -37,9 +63,8 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
     }
     match &table.filter {
         Some(filter) => {
-            filter_block(filter, table, filters.as_ref(), console)?;
+            filter_block(filter, table, console)?;
             hash(table, console)?;
-            larger_ranges(filter, console)?;
         }
         None if table.is_opened() => no_filter(table, console)?,
         None => {}
@@ -110,14 +135,8 @@ fn count_text(number: DistinctKeys) -> String {
     }
 }
 
-fn filter_block(
-    filter: &FilterBlock,
-    table: &Table,
-    filters: Option<&Filters>,
-    console: &mut Console,
-) -> io::Result<()> {
-    let assumed = if filter.policy_assumed { ", assumed: --policy names another" } else { "" };
-    line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy.as_bytes())))?;
+fn filter_block(filter: &FilterBlock, table: &Table, console: &mut Console) -> io::Result<()> {
+    line(console, "filter policy", escape(filter.policy.as_bytes()))?;
     if table.is_opened() && table.depth != Some(Depth::Tail) {
         let text = match (table.key_format, &table.no_key_format) {
             (Some(KeyFormat::Internal), _) => "user keys, the user part of internal keys".to_owned(),
@@ -141,64 +160,29 @@ fn filter_block(
     )?;
     let share = ratio(filter.bits_set, filter.bits);
     let (bits, set) = (count(filter.bits), percent(share));
-    let bar = console.signs().filter(|_| filter.bits > 0);
-    let bar = bar.map(|signs| format!("  {}", pictures::bar(share, BAR_WIDTH, signs))).unwrap_or_default();
-    line(console, "bits", format_args!("{bits}, {set} of them set{bar}"))?;
-    if let Some(text) = versions_text(table) {
-        toned_line(console, "", Tone::Dim, text)?;
-    }
-    if let Some(filters) = filters {
-        fill(filter.filters, filters, console)?;
-    }
+    line(console, "bits", format_args!("{bits}, {set} of them set"))?;
     let probes = match filter.probes {
         None if filter.filters > filter.empty_filters => "differ from filter to filter".to_owned(),
         probes => or_dash(probes),
     };
-    line(console, "probes (k)", probes)?;
+    line(console, "probes", probes)?;
     rates(filter, console)?;
-    let array = size(filter.offset_array_bytes);
-    let filters = size(filter.size.saturating_sub(filter.offset_array_bytes).saturating_sub(5));
     let at = if table.is_opened() { format!(", at offset {}", filter.offset) } else { String::new() };
-    line(
-        console,
-        "filter block",
-        format_args!("{}: filters {filters}, offsets {array}{at}", size(filter.size)),
-    )
-}
-
-/// Writes how full the filters are along the table, if there are several and results go to a terminal that is wide
-/// enough.
-fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()> {
-    let Some(signs) = console.signs().filter(|_| number > 1) else { return Ok(()) };
-    // The label with the spaces around it, and the brackets.
-    const AROUND: usize = LABEL_WIDTH + 6;
-    let room = console.width().map_or(MAX_FILL_WIDTH, |width| width.saturating_sub(AROUND));
-    if room < MIN_FILL_WIDTH {
-        return Ok(());
-    }
-    let fill = FillBins::of_block(filters, room.min(MAX_FILL_WIDTH));
-    line(console, "fill by range", pictures::fill_line(&fill, signs))?;
-    let each = number.div_ceil(fill.bins.len().max(1) as u64);
-    let what = if each > 1 {
-        format!("up to {} a sign", counted(each, "filter"))
-    } else {
-        "a filter a sign".to_owned()
-    };
-    toned_line(console, "", Tone::Dim, format_args!("{what}, blank: no keys"))
+    line(console, "filter block", format_args!("{}{at}", size(filter.size)))
 }
 
 /// Writes the rates of false positives: those measured, and the one estimated from the bits set.
 fn rates(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
     let mut label = "false positives";
     for (rate, keys) in
-        [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "stored keys changed or made longer")]
+        [(filter.random_fpr, "random keys"), (filter.similar_fpr, "keys similar to stored ones")]
     {
         let Some(rate) = rate else { continue };
         let (share, interval, asked) = (measured(rate), rate_interval(rate), count(rate.asked));
         line(
             console,
             label,
-            format_args!("{share} of {keys} ({interval} with 95 % confidence, {asked} asked)"),
+            format_args!("{share} of {keys} ({interval} with 95% confidence, {asked} samples)"),
         )?;
         label = "";
     }
@@ -208,7 +192,7 @@ fn rates(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
 
 /// Writes which hash the filters use, if the policy's name leaves that open.
 fn hash(table: &Table, console: &mut Console) -> io::Result<()> {
-    let text = match table.dialect {
+    let text = match table.hash {
         Some(Dialect::Unsigned) => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
         Some(Dialect::Signed) => "signed: LevelDB up to 1.17 on x86, or Riak",
         Some(Dialect::Either) => "signed or unsigned: the keys tried fit both",
@@ -217,23 +201,9 @@ fn hash(table: &Table, console: &mut Console) -> io::Result<()> {
     line(console, "hash of tails", text)
 }
 
-/// Writes what larger ranges would save, if that is at least a fifth of the filter block.
-fn larger_ranges(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
-    let is_worth = |larger: &LargerRanges| larger.saves.saturating_mul(5) >= filter.size;
-    let Some(larger) = filter.larger_ranges.filter(is_worth) else { return Ok(()) };
-    let saves = size(larger.saves);
-    let rate = larger.rate.map(|rate| format!(", false positives then {}", percent(rate)));
-    let base_lg = larger.base_lg;
-    let empty = filter.empty_filter_bytes;
-    let empty = if empty > 0 { format!("; empty filters take {}", size(empty)) } else { String::new() };
-    let rate = rate.unwrap_or_default();
-    line(console, "larger ranges", format_args!("base_lg {base_lg} would save about {saves}{rate}{empty}"))
-}
-
-/// Writes the name of the LevelDB relative that wrote the table, if the table has its marks,
-/// and lists the parts that are not judged or read for that reason.
+/// Writes the program that wrote the table, if the table has its marks, and what is not judged or read for that reason.
 fn origin(table: &Table, console: &mut Console) -> io::Result<()> {
-    let text = match table.origin {
+    let text = match table.format {
         Some(Dialect::Basho) => "Basho's LevelDB (Riak): bloom2 filters under LevelDB's name are not judged",
         Some(Dialect::Rocksdb) => {
             "RocksDB, oldest format: its filters are not judged, not all its codecs are read"
@@ -256,10 +226,8 @@ fn no_filter(table: &Table, console: &mut Console) -> io::Result<()> {
         );
     }
     line(console, "filter", "none")?;
-    let Some(cost) = table.filter_cost else { return Ok(()) };
-    let about = if cost.entries.exact { "" } else { "about " };
-    let (bytes, entries) = (size(cost.size), counted_as(cost.entries.count, "entry", "entries"));
-    let estimate =
-        format!("about {bytes} at {} bits a key, for {about}{entries} (an estimate)", cost.bits_per_key);
-    line(console, "one would cost", estimate)
+    match table.filter_size_at_10_bits {
+        Some(bytes) => line(console, "with 10 bits", format!("~{}", size(bytes))),
+        None => Ok(()),
+    }
 }

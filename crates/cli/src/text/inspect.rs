@@ -1,160 +1,404 @@
-//! The results of `inspect` as text: one table in detail, or a listing.
+//! The results of `inspect` as text: a screen for each database, a few lines for each table by itself, or a line for
+//! each of many.
 
-use std::{io, path::PathBuf};
+use std::collections::BTreeSet;
+use std::{io, path::Path};
 
-use filterblock::escape_path;
+use filterblock::{escape, escape_path};
 use filterblock_engine::InspectLine;
-use filterblock_engine::report::{About, Folder, Inspected, StateFault, Totals, Unreadable};
-use filterblock_engine::words::{SAVE, counted, path_word, repair_command};
+use filterblock_engine::report::{
+    BitsPerEntry, Checked, Code, Depth, EntrySum, ErrorKind, Finding, Folder, Inspected, LevelTotals,
+    MeasuredRate, Table, Totals, Unreadable, Verdict, VerdictCounts,
+};
+use filterblock_engine::words::{
+    count, counted, entries_text, format_details, measured, or_dash, path_word, problem_text, size,
+};
 
-use super::columns::width;
-use super::labelled::write_line;
-use super::list::{self, Listing, ListingKind, table_name};
-use super::{detail, labelled, levels, verify};
+use super::answer::{self, Answer, Problem, names_text, write_headline};
+use super::columns::{Cell, Column, Layout, width};
+use super::labelled::paragraph;
+use super::list::{Listing, entry_sum, table_name};
+use super::{detail, levels, verify};
 use crate::io::{Console, Tone};
 
 /// The consequence of a MANIFEST that cannot be relied on.
 pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
+/// The false-positive rate above which more bits per key may be worth a try.
+const WEAK: f64 = 0.05;
 
-/// Writes the faults of a database as a whole, with what to do about them.
-fn write_faults(folder: &Folder, console: &mut Console) -> io::Result<()> {
-    if folder.faults.is_empty() {
-        return Ok(());
-    }
-    for fault in &folder.faults {
-        write_line(console, Tone::Bad, &format!("damaged: {}", fault.text()))?;
-    }
-    let warnings = folder.faults.iter().filter_map(StateFault::warning).map(|warning| warning + ".");
-    warnings.chain([SAVE.to_owned()]).try_for_each(|text| write_line(console, Tone::Plain, &text))?;
-    writeln!(console, "  {}", repair_command(&folder.path))
+/// How results are shown.
+#[derive(Clone, Copy)]
+pub(crate) struct InspectStyle {
+    /// Each filter of a table is listed.
+    pub(crate) list_filters: bool,
+    /// All facts about each table are shown.
+    pub(crate) is_wide: bool,
+    /// Many paths may be answered, with a line for each.
+    pub(crate) is_brief: bool,
+    /// The part of each table that is read.
+    pub(crate) depth: Depth,
 }
 
 pub(crate) struct TextInspect {
-    list_filters: bool,
-    /// Set if one path was given, without --recursive and without a list of paths.
-    is_single: bool,
-    /// The layout of listings of tables outside folders.
-    outside: ListingKind,
-    /// The layout of the next listing.
-    kind: ListingKind,
-    /// The listing that is being written.
+    style: InspectStyle,
+    /// The folder that is being shown.
+    folder: Option<Shown>,
     listing: Option<Listing>,
+    /// The lines of many answers.
+    rows: Vec<(Vec<String>, Verdict)>,
     /// Set once output has been written, so that the next part begins with an empty line.
     written: bool,
+    /// Answers are on databases, and on other paths.
+    seen: [bool; 2],
+}
+
+/// A folder, and what its tables have told so far.
+struct Shown {
+    folder: Folder,
+    answer: Answer,
+    policies: BTreeSet<String>,
+    unused: Vec<String>,
 }
 
 impl TextInspect {
-    /// Starts without output. `list_filters`: each filter of a table is shown. `is_single`: only one path was given.
-    /// `is_wide`: listings have all columns. `paths`: those given as arguments.
-    pub(crate) fn new(list_filters: bool, is_single: bool, is_wide: bool, paths: &[PathBuf]) -> Self {
-        let name_width = paths.iter().map(|path| width(&table_name(path, false))).max().unwrap_or_default();
-        let outside = ListingKind { name_width, is_wide, ..ListingKind::default() };
-        Self { list_filters, is_single, outside, kind: outside, listing: None, written: false }
+    pub(crate) fn new(style: InspectStyle) -> Self {
+        Self { style, folder: None, listing: None, rows: Vec::new(), written: false, seen: [false; 2] }
     }
 
     /// Writes a line of the results.
-    pub(crate) fn line(&mut self, line: &InspectLine, console: &mut Console) -> io::Result<()> {
+    pub(crate) fn line(&mut self, line: InspectLine, console: &mut Console) -> io::Result<()> {
         match line {
             InspectLine::Folder(folder) => self.begin_folder(folder, console),
-            InspectLine::Table(found) => self.table(found, console),
-            InspectLine::Unreadable(Unreadable { path, other_format: Some(found), .. }) => {
-                self.end(console)?;
-                self.begin_part(console)?;
-                labelled::write_other_format(path, found, console)
-            }
+            InspectLine::Table(found) => self.table(&found, console),
+            InspectLine::Unreadable(unreadable) => self.unreadable(&unreadable, console),
             InspectLine::Other(other) => {
-                let verified = &other.verified;
                 self.begin_part(console)?;
-                verify::write(verified, other.file_size, console)?;
-                if verified.about == About::Log {
-                    let path = path_word(&verified.path);
-                    let text = format!("Logs have no filters. To see the writes: filterblock scan {path}");
-                    write_line(console, Tone::Plain, &format!("  {text}"))?;
-                }
-                Ok(())
+                verify::write_other(&other.verified, other.file_size, console)
             }
-            InspectLine::Unreadable(unreadable) => {
-                console.message_about(&unreadable.path, &unreadable.error);
-                Ok(())
-            }
-            InspectLine::Totals(totals) => self.end_folder(totals, console),
+            InspectLine::Totals(totals) => self.end_folder(&totals, console),
         }
     }
 
-    /// Returns `true` if tables are shown in detail: to list their filters, or because the only path
-    /// is not that of a folder.
-    fn shows_details(&self) -> bool {
-        self.list_filters || (self.is_single && !self.kind.in_folder)
+    fn is_listed(&self) -> bool {
+        self.style.is_brief && !self.style.is_wide && !self.style.list_filters
     }
 
     fn begin_part(&mut self, console: &mut Console) -> io::Result<()> {
         if std::mem::replace(&mut self.written, true) { writeln!(console) } else { Ok(()) }
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
-        self.end(console)?;
-        console.fault_of(folder, ALL_LIVE);
+    fn begin_folder(&mut self, folder: Folder, console: &mut Console) -> io::Result<()> {
         console.remarks(&folder.remarks);
-        self.begin_part(console)?;
-        console.line(Tone::Title, escape_path(&folder.path), "")?;
-        write_faults(folder, console)?;
-        if let Some(name) = &folder.comparator {
-            writeln!(console, "keys by {name}")?;
+        let mut answer = Answer::default();
+        for (finding, number) in folder.checked.findings.first_of_each() {
+            let text = problem_text(finding, number, &folder.checked);
+            let mut problem = Problem::new(finding.code, String::new(), text);
+            problem.title = finding.title.clone().unwrap_or(problem.title);
+            answer.add(problem, false);
         }
-        if folder.tables == 0 {
-            writeln!(console, "no tables (.ldb, .sst)")?;
+        answer.warnings.clone_from(&folder.checked.warnings);
+        if self.style.is_wide && !self.style.list_filters {
+            self.begin_part(console)?;
+            console.line(Tone::Title, escape_path(&folder.path), "")?;
+            let names = folder.listed.tables().map(|table| width(&table_name(table)));
+            self.listing = Some(Listing::begin(names.max().unwrap_or_default(), console)?);
         }
-        if !folder.logs.is_empty() {
-            let names: Vec<_> = folder.logs.iter().map(|log| table_name(log, true)).collect();
-            let logs = counted(folder.logs.len() as u64, "log");
-            writeln!(console, "{logs} with the newest writes, which no filter covers: {}", names.join(", "))?;
-        }
-        let widths = folder.listed.tables().map(|table| width(&table_name(table, true)));
-        self.kind = ListingKind {
-            name_width: widths.max().unwrap_or_default(),
-            in_folder: true,
-            has_records: folder.listed.has_records(),
-            ..self.outside
-        };
+        self.folder = Some(Shown { folder, answer, policies: BTreeSet::new(), unused: Vec::new() });
         Ok(())
     }
 
     fn table(&mut self, found: &Inspected, console: &mut Console) -> io::Result<()> {
         let table = &found.table;
         console.remarks(&table.remarks);
-        if table.is_missing() || (table.unreadable && !table.is_opened()) {
-            table.findings().for_each(|(_, message)| console.message_about(&table.path, message));
+        if self.style.list_filters && found.filters.is_some() {
+            self.begin_part(console)?;
+            console.line(Tone::Title, escape_path(&table.path), "")?;
+            detail::write(found, true, console)?;
+        }
+        if let Some(shown) = &mut self.folder {
+            shown.add(table);
+            return self.listing.as_mut().map_or(Ok(()), |listing| listing.write(table, console));
+        }
+        let problem = problem_of(table, String::new());
+        if self.is_listed() {
+            let clause = problem.map(|problem| problem.text);
+            let rate = table.filter.as_ref().map(|filter| filter.random_fpr);
+            let filters = table.filter.as_ref().map_or(0, |filter| filter.size);
+            self.row(&table.path, None, table.size(), (filters, rate), table.verdict, clause);
             return Ok(());
         }
-        if self.shows_details() {
-            self.begin_part(console)?;
-            return detail::write(found, self.list_filters, console);
+        self.begin_part(console)?;
+        let mut answer = Answer { verdict: table.verdict, ..Answer::default() };
+        problem.into_iter().for_each(|problem| answer.add(problem, true));
+        if self.style.is_wide && !self.style.list_filters {
+            answer.write(&table.path, None, console)?;
+            return detail::write(found, false, console);
         }
-        if self.listing.is_none() && !self.kind.in_folder {
-            self.begin_part(console)?;
-        }
-        let listing = match &mut self.listing {
-            Some(listing) => listing,
-            none => none.insert(Listing::begin(self.kind, console)?),
+        answer.write(&table.path, None, console)?;
+        if self.style.list_filters { Ok(()) } else { detail::short(table, console) }
+    }
+
+    fn unreadable(&mut self, unreadable: &Unreadable, console: &mut Console) -> io::Result<()> {
+        let Unreadable { path, other_format, frame, .. } = unreadable;
+        let is_answer = frame.error_kind == Some(ErrorKind::Denied);
+        let clause = match other_format {
+            Some(found) => found.format().to_string(),
+            None if is_answer => frame.error.as_deref().unwrap_or_default().to_owned(),
+            None => {
+                console.message_about(path, frame.error.as_deref().unwrap_or_default());
+                return Ok(());
+            }
         };
-        listing.write(table, console)
+        if self.is_listed() {
+            self.row(path, None, 0, (0, None), Verdict::CannotTell, Some(clause));
+            return Ok(());
+        }
+        self.begin_part(console)?;
+        write_headline(path, Verdict::CannotTell, Some(&clause), console)?
+            .iter()
+            .try_for_each(|text| paragraph(console, 2, text))?;
+        let details = other_format.as_ref().map(format_details).unwrap_or_default();
+        details.iter().try_for_each(|text| paragraph(console, 2, text))
     }
 
     fn end_folder(&mut self, totals: &Totals, console: &mut Console) -> io::Result<()> {
-        if totals.tables > 0 {
-            if self.listing.is_none() {
-                self.begin_part(console)?;
-            }
-            self.listing.iter_mut().for_each(|listing| listing.see_totals(totals));
-            list::write_totals(totals, self.listing.as_ref(), console)?;
+        let Some(Shown { folder, mut answer, policies, unused }) = self.folder.take() else { return Ok(()) };
+        answer.verdict = totals.verdict;
+        let sums = Sums::of(totals);
+        if self.is_listed() {
+            let clause = answer.problems.first().map(|problem| problem.title.clone());
+            self.seen[0] = true;
+            let filters = (sums.filter_size, Some(totals.random_fpr.mean()));
+            self.row(&folder.path, Some(sums.tables), sums.size, filters, totals.verdict, clause);
+            return Ok(());
         }
-        self.end(console)?;
+        if let Some(listing) = self.listing.take() {
+            listing.end(console)?;
+        }
+        self.begin_part(console)?;
+        let rate = totals.random_fpr.mean();
+        let is_judged = sums.tables > 0 && self.style.depth != Depth::Tail;
+        let is_without = sums.filter_size == 0 && sums.tables > 0 && policies.is_empty();
+        let tune = format!("filterblock tune {}", path_word(&folder.path));
+        let read = match self.style.depth {
+            Depth::Tail => "only indexes and filters were read; verify reads everything",
+            Depth::Sample => "a sample was read; verify reads everything",
+            Depth::All => "",
+        };
+        let mut sum = sums.text();
+        if totals.verdict == Verdict::Fine {
+            let words = console.tone(answer::tone(Verdict::Fine), "fine");
+            let note = match read {
+                _ if is_without => format!("; no table has filters (would they help? {tune})"),
+                "" => String::new(),
+                _ => format!(" ({read})"),
+            };
+            writeln!(console, "{}: {words}{note}", escape_path(&folder.path))?;
+            if is_without && !read.is_empty() {
+                sum += &format!("; {}", read.split(';').next().unwrap_or_default());
+            }
+        } else {
+            answer.write(&folder.path, Some(&folder.path), console)?;
+        }
+        paragraph(console, 2, &sum)?;
+        if sums.filter_size > 0 {
+            let bits =
+                sums.bits.map(|bits| format!("{:.1} bits per entry, ", bits.value)).unwrap_or_default();
+            let names: Vec<_> = policies.into_iter().collect();
+            label(console, "filters", &format!("{bits}{}, {}", size(sums.filter_size), names.join(", ")))?;
+            if is_judged && rate.is_some_and(|rate| rate.low > WEAK) {
+                label(console, "", &format!("(would more help? {tune})"))?;
+            }
+        } else if !policies.is_empty() {
+            let names: Vec<_> = policies.into_iter().collect();
+            label(console, "filters", &format!("not read: {}", names.join(", ")))?;
+        }
+        if !folder.logs.is_empty() {
+            let names: Vec<_> = folder.logs.iter().map(|log| table_name(log)).collect();
+            label(
+                console,
+                "logs",
+                &format!("{} with newer writes: {}", count(names.len() as u64), names_text(&names)),
+            )?;
+        }
+        if !unused.is_empty() {
+            label(console, "unused", &format!("{}: not in the MANIFEST", names_text(&unused)))?;
+        }
+        if let Some(order) = folder.comparator.as_ref().filter(|_| !folder.listed.is_bytewise()) {
+            label(console, "keys", &format!("by {order}"))?;
+        }
         levels::write(totals, console)
     }
 
-    /// Ends the listing that is being written, if there is one.
-    pub(crate) fn end(&mut self, console: &mut Console) -> io::Result<()> {
-        self.kind = self.outside;
-        self.listing.take().map_or(Ok(()), |listing| listing.end(console))
+    /// Adds the line of an answer.
+    fn row(
+        &mut self,
+        path: &Path,
+        tables: Option<u64>,
+        bytes: u64,
+        (filters, rate): (u64, Option<Option<MeasuredRate>>),
+        verdict: Verdict,
+        clause: Option<String>,
+    ) {
+        let is_read = verdict != Verdict::CannotTell;
+        self.seen[1] |= tables.is_none() && is_read;
+        let filters = match filters {
+            0 if is_read => "none".to_owned(),
+            0 => "-".to_owned(),
+            bytes => size(bytes),
+        };
+        let rate = if filters == "none" { None } else { rate.flatten() };
+        let mut words = verdict.words().to_owned();
+        if let (Verdict::CannotTell, Some(clause)) = (verdict, clause) {
+            // There is room for the first words.
+            let first = clause.split(" by ").next().unwrap_or_default();
+            let first = first.strip_suffix(" database").unwrap_or(first);
+            words += &format!(": {}", first.strip_prefix("a ").unwrap_or(first));
+        }
+        let row = vec![
+            escape_path(path).to_string(),
+            or_dash(tables.map(count)),
+            if is_read { size(bytes) } else { "-".to_owned() },
+            filters,
+            or_dash(rate.map(measured)),
+            words,
+        ];
+        self.rows.push((row, verdict));
     }
+
+    /// Writes the lines of many answers, and their sum.
+    pub(crate) fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let most =
+            |at: usize| self.rows.iter().map(|(row, _)| row.get(at).map_or(0, |cell| width(cell))).max();
+        let title = match self.seen {
+            [true, false] => "database",
+            _ => "path",
+        };
+        let columns =
+            [(title, true), ("tables", false), ("size", false), ("filters", false), ("false pos.", false)];
+        let columns = columns.into_iter().enumerate().map(|(at, (title, is_left))| {
+            let width = most(at).unwrap_or_default();
+            if is_left { Column::left(title, width, 0) } else { Column::right(title, width, 0) }
+        });
+        let layout = Layout::all(columns.chain([Column::left("verdict", 0, 0)]).collect());
+        layout.write_titles(console)?;
+        for (row, verdict) in &self.rows {
+            let mut cells: Vec<Cell> = row.iter().map(|cell| cell.clone().into()).collect();
+            cells.iter_mut().skip(5).for_each(|cell| cell.tone = answer::tone(*verdict));
+            layout.write(console, cells)?;
+        }
+        let what = if self.seen == [true, false] { "database" } else { "path" };
+        if counts.all() < 2 { Ok(()) } else { answer::write_counts(counts, what, console) }
+    }
+}
+
+impl Shown {
+    fn add(&mut self, table: &Table) {
+        let name = table_name(&table.path);
+        if table.live == Some(false) {
+            self.unused.push(if table.is_incomplete { format!("{name} (incomplete)") } else { name.clone() });
+        } else {
+            self.policies.extend(table.policy().map(|policy| escape(policy).to_string()));
+        }
+        problem_of(table, name).into_iter().for_each(|problem| self.answer.add(problem, false));
+    }
+}
+
+/// The worst problem of a table, as far as it was read.
+fn problem_of(table: &Table, file: String) -> Option<Problem> {
+    let error = table.error.clone().unwrap_or_default();
+    let code = match table.verdict {
+        Verdict::Fine => return None,
+        Verdict::CannotTell => Code::Unreadable,
+        _ if table.is_missing() => Code::TableMissing,
+        _ if table.error.is_some() && table.is_opened() => Code::Checksum,
+        _ if table.error.is_some() => Code::NotATable,
+        _ if table.size_mismatch.is_some() => Code::TableSize,
+        Verdict::FalseNegatives => Code::FalseNegative,
+        _ if table.filter.is_some() => Code::FilterMalformed,
+        _ => Code::FilterUnreadable,
+    };
+    let text = match code {
+        Code::Unreadable => error,
+        Code::FalseNegative => "filters hide stored keys".to_owned(),
+        Code::Checksum => {
+            let lost =
+                table.lost.as_ref().map_or_else(|| "its entries".to_owned(), |lost| entries_text(lost) + ",");
+            format!("a block is damaged: {lost} are lost")
+        }
+        _ => {
+            let [recorded, found] = [table.recorded_size, table.file_size]
+                .map(|bytes| format!("{} bytes", bytes.unwrap_or_default()));
+            let found = if code == Code::TableSize { found } else { error };
+            let finding = Finding::new(code, None, recorded, found);
+            let finding = Finding { lost: table.lost.clone().map(Box::new), ..finding };
+            problem_text(&finding, 1, &Checked::default())
+        }
+    };
+    Some(Problem::new(code, file, text))
+}
+
+/// Sums over the tables in use.
+struct Sums {
+    tables: u64,
+    levels: u64,
+    size: u64,
+    entries: EntrySum,
+    filter_size: u64,
+    bits: Option<BitsPerEntry>,
+}
+
+impl Sums {
+    fn of(totals: &Totals) -> Self {
+        let levels = || totals.levels.values().filter(|level| level.level.is_some());
+        if totals.levels.is_empty() {
+            return Self {
+                tables: totals.tables,
+                levels: 0,
+                size: totals.file_size,
+                entries: totals.entries,
+                filter_size: totals.filter_size,
+                bits: totals.bits_per_entry(),
+            };
+        }
+        let sum = |of: fn(&LevelTotals) -> u64| levels().map(of).fold(0, u64::saturating_add);
+        let mut entries = EntrySum::default();
+        levels().for_each(|level| entries.add_sum(&level.entries));
+        Self {
+            tables: sum(|level| level.tables),
+            levels: levels().count() as u64,
+            size: sum(|level| level.file_size),
+            entries,
+            filter_size: sum(|level| level.filter_size),
+            bits: LevelTotals::bits_per_entry_of(levels()),
+        }
+    }
+
+    fn text(&self) -> String {
+        if self.tables == 0 {
+            return "no tables".to_owned();
+        }
+        let levels =
+            if self.levels > 0 { format!(" on {}", counted(self.levels, "level")) } else { String::new() };
+        let number = entry_sum(&self.entries);
+        let entries = match self.entries.count {
+            None => String::new(),
+            Some(1) => format!(", {number} entry"),
+            Some(_) => format!(", {number} entries"),
+        };
+        format!("{}{levels}, {}{entries}", counted(self.tables, "table"), size(self.size))
+    }
+}
+
+/// Writes a text after a label, with its further lines below the first.
+fn label(console: &mut Console, label: &str, text: &str) -> io::Result<()> {
+    const LABEL_WIDTH: usize = 7;
+    for (number, line) in super::labelled::terminal_lines(console, LABEL_WIDTH + 4, text).iter().enumerate() {
+        let label = if number == 0 { label } else { "" };
+        writeln!(console, "  {label:LABEL_WIDTH$}  {line}")?;
+    }
+    Ok(())
 }

@@ -1,25 +1,124 @@
 //! The records of a MANIFEST and the resulting state, as text.
 
 use std::io;
+use std::path::PathBuf;
 
-use filterblock::{escape_path, quote};
+use filterblock::{database::FileKind, quote};
 use filterblock_engine::report::{
-    AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState, Remark,
+    AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState, Subject, Verdict,
 };
-use filterblock_engine::words::{counted, size};
+use filterblock_engine::words::{count, counted, size};
 
-use super::labelled::write_line;
-use crate::io::{Console, Tone};
+use super::answer::write_headline;
+use super::labelled::paragraph;
+use crate::io::Console;
 
-/// Writes a line of a MANIFEST. Faults are not written here, but to standard error.
-pub(crate) fn write(line: &ManifestLine<'_>, console: &mut Console) -> io::Result<()> {
-    match line {
-        ManifestLine::Edit(_, edit) => write_edit(edit, console),
-        ManifestLine::Fault(..) => Ok(()),
-        ManifestLine::Table(_, table) => writeln!(console, "live on {}", table_text(table)),
-        ManifestLine::State(subject, state) => {
-            writeln!(console, "{}:", escape_path(subject.path))?;
-            write_state(state, subject.remarks, console)
+/// The greatest number of faults that are shown.
+const MAX_FAULTS: usize = 5;
+
+/// A MANIFEST as text: its verdict and state, then the tables in use.
+pub(crate) struct TextManifest {
+    /// The records are shown, too.
+    shows_records: bool,
+    faults: Vec<String>,
+    /// The file or folder that the faults are about.
+    path: PathBuf,
+    more: u64,
+    tables: Vec<[String; 4]>,
+}
+
+impl TextManifest {
+    pub(crate) fn new(shows_records: bool) -> Self {
+        Self { shows_records, faults: Vec::new(), path: PathBuf::new(), more: 0, tables: Vec::new() }
+    }
+
+    /// Takes a line of the results.
+    pub(crate) fn line(&mut self, line: &ManifestLine<'_>, console: &mut Console) -> io::Result<()> {
+        match line {
+            ManifestLine::Edit(_, edit) if self.shows_records => write_edit(edit, console),
+            ManifestLine::Edit(..) => Ok(()),
+            ManifestLine::Fault(subject, fault) => {
+                self.path = subject.path.to_owned();
+                match self.faults.len() < MAX_FAULTS {
+                    true => self.faults.push(fault.message.clone()),
+                    false => self.more += 1,
+                }
+                Ok(())
+            }
+            ManifestLine::Table(_, table) => {
+                let AddedTable { level, number, size: bytes, first, last } = table;
+                let [first, last] = [first, last].map(|key| quote(key.key.0).to_string());
+                let name = FileKind::Table.file_name(*number);
+                self.tables.push([
+                    format!("level {level}"),
+                    name,
+                    size(*bytes),
+                    format!("{first} to {last}"),
+                ]);
+                Ok(())
+            }
+            ManifestLine::State(subject, state) => self.state(subject, state, console),
+        }
+    }
+
+    fn state(
+        &mut self,
+        subject: &Subject<'_>,
+        state: &ManifestState,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let (verdict, clause) = match (&*self.faults, &state.huge) {
+            ([], Some(huge)) => (Verdict::CouldBeBetter, Some(&**huge)),
+            ([], None) => (Verdict::Fine, None),
+            ([only], _) => (Verdict::Damaged, Some(&**only)),
+            _ => (Verdict::Damaged, None),
+        };
+        let rest = write_headline(subject.path, verdict, clause, console)?;
+        let listed = if self.faults.len() > 1 { &*self.faults } else { &[] };
+        let lines = rest.into_iter().map(str::to_owned).chain(listed.iter().cloned());
+        lines.collect::<Vec<_>>().iter().try_for_each(|text| paragraph(console, 2, text))?;
+        if self.more > 0 {
+            writeln!(console, "  … and {} more", count(self.more))?;
+        }
+        let order = state
+            .comparator
+            .as_ref()
+            .map_or_else(|| "no order named".to_owned(), |name| format!("keys by {name}"));
+        let bytes = state.len.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
+        paragraph(console, 2, &format!("{}{bytes}; {order}", counted(state.records, "record")))?;
+        let log = FileKind::Log.file_name(state.log_number);
+        let previous = match state.previous_log_number {
+            0 => String::new(),
+            number => format!(", and {}", FileKind::Log.file_name(number)),
+        };
+        let numbers = format!(
+            "next file {}; last sequence number {}",
+            state.next_file_number,
+            count(state.last_sequence)
+        );
+        paragraph(console, 2, &format!("logs from {log} on{previous}; {numbers}"))?;
+        for remark in subject.remarks.iter().filter(|_| state.huge.is_none()) {
+            paragraph(console, 2, &remark.text)?;
+        }
+        let most = |at: usize| {
+            self.tables.iter().filter_map(|row| row.get(at)).map(String::len).max().unwrap_or_default()
+        };
+        let [name, bytes] = [most(1), most(2)];
+        for [level, table, size, keys] in &self.tables {
+            writeln!(console, "  {level}  {table:name$}  {size:>bytes$}  {keys}")?;
+        }
+        (self.faults, self.more, self.tables) = (Vec::new(), 0, Vec::new());
+        Ok(())
+    }
+
+    /// Writes the faults of a MANIFEST that could not be read to standard error.
+    pub(crate) fn end(self, console: &mut Console) {
+        for fault in &self.faults {
+            let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            // Some name the file themselves.
+            let is_named = !name.is_empty() && fault.starts_with(name);
+            let path = if is_named { self.path.parent().unwrap_or(&self.path) } else { &self.path };
+            console.message_about(path, fault);
         }
     }
 }
@@ -59,37 +158,4 @@ fn key(parts: &InternalKeyParts<'_>) -> String {
     let InternalKeyParts { key, sequence, kind } = parts;
     let kind = if kind == "value" { String::new() } else { format!(" ({kind})") };
     format!("{} #{sequence}{kind}", quote(key.0))
-}
-
-fn write_state(state: &ManifestState, remarks: &[Remark], console: &mut Console) -> io::Result<()> {
-    let comparator = state.comparator.as_ref().map_or_else(|| "not told".to_owned(), ToString::to_string);
-    writeln!(console, "  comparator       {comparator}")?;
-    let previous = match state.previous_log_number {
-        0 => String::new(),
-        number => format!(", and {number}"),
-    };
-    writeln!(console, "  logs             from {} on{previous}", state.log_number)?;
-    writeln!(console, "  next file        {}", state.next_file_number)?;
-    writeln!(console, "  last sequence    {}", state.last_sequence)?;
-    writeln!(console, "  records          {}", state.records)?;
-    for level in &state.levels {
-        let tables = counted(level.tables, "table");
-        writeln!(console, "  level {}          {tables}, {}", level.level, size(level.size))?;
-    }
-    for remark in remarks {
-        write_line(console, Tone::Dim, &format!("  note: {}", remark.text))?;
-    }
-    if let Some(offset) = state.torn.filter(|_| remarks.is_empty()) {
-        writeln!(
-            console,
-            "  the record at offset {offset} is incomplete: LevelDB reads what comes before it"
-        )?;
-    }
-    if state.faults > 0 {
-        let faults = counted(state.faults, "fault");
-        let text = format!("{faults}: the tables and the state are those before the first");
-        let text = console.tone(Tone::Bad, text);
-        writeln!(console, "  {text}")?;
-    }
-    Ok(())
 }

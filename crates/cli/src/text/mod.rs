@@ -1,5 +1,7 @@
 //! Results as text.
 
+mod advice;
+mod answer;
 mod columns;
 mod detail;
 mod filter_list;
@@ -8,17 +10,18 @@ mod labelled;
 mod levels;
 mod list;
 pub(crate) mod manifest;
-mod pictures;
 pub(crate) mod query;
 pub(crate) mod rebuild;
 pub(crate) mod repair;
 pub(crate) mod scan;
 pub(crate) mod tune;
-pub(crate) mod verify;
+mod verify;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use inspect::{ALL_LIVE, TextInspect};
-pub(crate) use labelled::{write_line, write_other_format, write_verdict};
+pub(crate) use advice::write_page;
+pub(crate) use inspect::{ALL_LIVE, InspectStyle, TextInspect};
+pub(crate) use labelled::write_verdict;
 pub(crate) use scan::{Entries, ValuePart, write_raw};
+pub(crate) use verify::TextVerify;

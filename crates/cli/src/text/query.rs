@@ -19,7 +19,7 @@ pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()
         false => console.tone(Tone::Dim, "not there"),
     };
     write!(console, "{}: \"{}\": {verdict}", escape_path(answer.path), escape(answer.key_hex.0))?;
-    if let Some(error) = answer.error {
+    if let Some(error) = answer.frame.error.as_deref() {
         return writeln!(console, ": {error}");
     }
     match answer.log {
@@ -50,7 +50,7 @@ pub(crate) fn write_lookup(
 pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<()> {
     let keys = counted(of.keys, "key");
     write!(console, "{}: {} of {keys} may be there", escape_path(of.path), count(of.matches))?;
-    match of.error {
+    match of.frame.error.as_deref() {
         Some(error) => writeln!(console, ": {error}"),
         None => writeln!(console, " (chance for an absent key: {})", percent(of.estimated_fpr)),
     }

@@ -1,114 +1,84 @@
 //! The results of a rebuild, as text.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::{io, path::Path};
 
-use filterblock::{escape, escape_path};
+use filterblock::escape_path;
 use filterblock_engine::rebuild::Request;
-use filterblock_engine::report::{FiltersReport, RebuildStatus, Report, Sums, TableReport};
+use filterblock_engine::report::{FiltersReport, RebuildStatus, Report, TableReport};
 use filterblock_engine::words::{count, counted, path_word, size};
 
+use super::labelled::paragraph;
 use crate::io::{Console, Tone};
 
-/// Writes the results of a request to rebuild a database.
+/// Writes the results of a request to rebuild a database. `is_verbose`: each table has a line.
 pub(crate) fn write(
     database: &Path,
     request: &Request,
     report: &Report,
+    is_verbose: bool,
     console: &mut Console,
 ) -> io::Result<()> {
     let path = escape_path(database);
-    let good = |console: &Console, text: &str| console.tone(Tone::Good, text.to_owned());
+    let mut done = |words: &str, rest: &str| {
+        let words = console.tone(Tone::Good, words.to_owned());
+        writeln!(console, "{path}: {words}{rest}")
+    };
     match (request, report.status) {
-        (Request::Undo, _) => {
-            let done = good(console, "undone");
-            return writeln!(console, "{path}: {done}, the tables are those from before the rebuild");
-        }
+        (Request::Undo, _) => return done("undone", ": the tables from before the rebuild are back"),
         (Request::Discard, RebuildStatus::Finished) => {
-            let done = good(console, "as before the rebuild");
-            return writeln!(console, "{path}: {done}, as an earlier --undo is finished now");
+            return done("undone", ": an earlier --undo is finished now");
         }
         (Request::Discard, _) => {
-            let done = good(console, "discarded");
-            return writeln!(console, "{path}: the tables before the rebuild are {done}");
+            return done("discarded", ": the tables from before the rebuild are deleted");
         }
         (_, RebuildStatus::Finished) => {
-            let done = good(console, "rebuilt");
-            writeln!(console, "{path}: {done} by an earlier run, which is finished now")?;
+            done("rebuilt", ": an earlier run is finished now")?;
             return undo_advice(database, report, console);
         }
         (_, RebuildStatus::DryRun) => {
-            writeln!(console, "{path}: would be rebuilt, {}; nothing was written", tables(report))?;
-            report.tables.iter().try_for_each(|table| table_line(table, console))?;
+            let tables = counted(report.sums.tables, "table");
+            writeln!(console, "{path}: {tables} would be rebuilt; nothing was written")?;
         }
         _ if report.manifest.is_none() => {
-            return writeln!(console, "{path}: it has no tables yet, so there is nothing to do");
+            return writeln!(console, "{path}: no tables yet, so there is nothing to do");
         }
         _ => {
-            let done = good(console, "rebuilt");
-            writeln!(console, "{path}: {done}, {}", tables(report))?;
+            let tables = counted(report.sums.tables - report.sums.unchanged, "table");
+            let what = if report.policy.is_some() { "new filters" } else { "no filters" };
+            let have = if report.sums.tables - report.sums.unchanged == 1 { "has" } else { "have" };
+            done("rebuilt", &format!(": {tables} {have} {what}, and no entry changed"))?;
         }
     }
-    sums(report, console)?;
+    paragraph(console, 2, &format!("filters  {}", filters_text(report)))?;
+    if is_verbose {
+        report.tables.iter().try_for_each(|table| table_line(table, console))?;
+    }
+    if report.sums.unchanged > 0 {
+        paragraph(console, 2, &format!("unchanged: {}", counted(report.sums.unchanged, "table")))?;
+    }
     for why in report.tables.iter().filter_map(|table| table.error.as_ref()) {
-        let kept = console.tone(Tone::Bad, format!("left as it is: {why}"));
-        writeln!(console, "  {kept}")?;
+        paragraph(console, 2, why)?;
     }
     advice(database, report, console)
 }
 
-fn tables(report: &Report) -> String {
-    let sums = report.sums;
-    let mut text = counted(sums.tables, "table");
-    if sums.kept > 0 {
-        text += &format!(", {} of them left as they are", count(sums.kept));
-    }
-    text
-}
-
 fn table_line(table: &TableReport, console: &mut Console) -> io::Result<()> {
-    let filters = |filters: &Option<FiltersReport>| filters.as_ref().map_or(0, |filters| filters.size);
-    writeln!(
-        console,
-        "  level {}  {}  {} -> {}, filters {} -> {}",
-        table.level,
-        table.old_name,
-        size(table.old_size),
-        size(table.new_size),
-        size(filters(&table.old_filters)),
-        size(filters(&table.new_filters)),
-    )
+    let filters = |filters: &Option<FiltersReport>| {
+        filters.as_ref().map_or_else(|| "none".to_owned(), |filters| size(filters.size))
+    };
+    let [before, now] = [&table.old_filters, &table.new_filters].map(filters);
+    writeln!(console, "  level {}  {}  filters {before} before, {now} now", table.level, table.old_name)
 }
 
-fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
-    let Sums { old_size, new_size, old_filter_size, new_filter_size, .. } = report.sums;
-    writeln!(console, "  tables           {} before, {} now", size(old_size), size(new_size))?;
-    writeln!(console, "  filters          {} before, {} now", size(old_filter_size), size(new_filter_size))?;
-    if let Some(policy) = &report.policy {
-        writeln!(console, "  filter policy    {}", escape(policy.as_bytes()))?;
-        let mut levels = BTreeMap::<u8, u32>::new();
-        for table in &report.tables {
-            let bits = table.new_filters.as_ref().and_then(|filters| filters.bits_per_key);
-            levels.extend(bits.map(|bits| (table.level, bits)));
-        }
-        if let Some(bits) = bits_text(&levels) {
-            writeln!(console, "  bits a key       {bits}")?;
-        }
-    }
-    if report.verified {
-        writeln!(console, "  verified         every block, entry and filter of the new tables")?;
-    }
-    Ok(())
-}
-
-/// Returns one number if it is the same on all levels, or else a number for each level. `None` if
-/// there are no filters.
-fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
-    let first = levels.values().next()?;
-    if levels.values().all(|bits| bits == first) {
-        return Some(first.to_string());
-    }
-    let each: Vec<_> = levels.iter().map(|(level, bits)| format!("{bits} on level {level}")).collect();
-    Some(each.join(", "))
+/// The sizes of all filters before and after, and the bits per key.
+fn filters_text(report: &Report) -> String {
+    let sums = report.sums;
+    let shown = |bytes| if bytes == 0 { "none".to_owned() } else { size(bytes) };
+    let [before, now] = [sums.old_filter_size, sums.new_filter_size].map(shown);
+    let [was, is] = if report.status == RebuildStatus::DryRun { ["now", "then"] } else { ["before", "now"] };
+    let bits = report.tables.iter().find_map(|table| table.new_filters.as_ref()?.bits_per_key);
+    let bits = bits.map(|bits| format!(": {} bits per key", count(bits.into()))).unwrap_or_default();
+    format!("{before} {was}, {now} {is}{bits}")
 }
 
 /// Writes what the user should know or do next.
@@ -116,27 +86,23 @@ fn advice(database: &Path, report: &Report, console: &mut Console) -> io::Result
     if report.status != RebuildStatus::Rebuilt || report.tables.is_empty() {
         return Ok(());
     }
-    writeln!(console)?;
-    match &report.policy {
-        Some(_) => writeln!(
-            console,
-            "A program uses these filters only if its own filter policy has this name. Tables that it\n\
-             compacts later get filters by its own settings."
-        )?,
-        None => writeln!(console, "Tables that a program compacts later get filters by its own settings.")?,
-    }
+    let text = match report.sums.old_filter_size {
+        0 if report.policy.is_some() => "New tables get filters only if the program sets this policy.",
+        _ => "New tables get what the program sets.",
+    };
+    paragraph(console, 2, text)?;
     if let Some(target) = &report.target {
-        writeln!(console, "The new database is {}.", escape_path(target))?;
+        paragraph(console, 2, &format!("The new database is {}.", escape_path(target)))?;
     }
     undo_advice(database, report, console)
 }
 
 fn undo_advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
     if let Some(undo) = &report.undo {
-        let word = path_word(database);
-        writeln!(console, "The tables before are in {}, until", escape_path(undo))?;
-        writeln!(console, "  filterblock rebuild --undo {word}     brings them back")?;
-        writeln!(console, "  filterblock rebuild --discard {word}  removes them")?;
+        let (undo, word) = (escape_path(undo), path_word(database));
+        paragraph(console, 2, &format!("The old tables are in {undo}. To delete them, or to go back:"))?;
+        writeln!(console, "    filterblock rebuild --discard {word}")?;
+        writeln!(console, "    filterblock rebuild --undo {word}")?;
     }
     Ok(())
 }

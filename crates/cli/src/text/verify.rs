@@ -1,114 +1,339 @@
-//! The verdicts of `verify`, as text.
+//! The results of `verify`, as text.
 
 use std::io;
+use std::path::{Path, PathBuf};
 
 use filterblock::escape_path;
-use filterblock_engine::VerifyOutcome;
-use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
-use filterblock_engine::words::{SAVE, count, counted, counted_as, measured, percent, repair_command, size};
+use filterblock_engine::report::{About, Code, ErrorKind, Finding, Note, Verdict, VerdictCounts, Verified};
+use filterblock_engine::words::{counted, counted_as, format_details, path_word, problem_text, size};
 
+use super::answer::{self, Answer, Problem, names_text};
 use super::columns::width;
-use super::labelled::{self, terminal_lines};
-use crate::io::{Console, Tone};
+use super::labelled::paragraph;
+use crate::io::Console;
 
-/// Writes a verdict. `file_size`: the size of the file, if it is to be shown.
-pub(crate) fn write(verified: &Verified, file_size: Option<u64>, console: &mut Console) -> io::Result<()> {
-    let Verified { verdict, status, .. } = verified;
-    let is_sound_folder = verified.about == About::Folder && *status == VerifyStatus::Sound;
-    if is_sound_folder && verdict.notes.is_empty() {
-        return Ok(());
-    }
-    if let Some(found) = verdict.findings.first().and_then(|finding| finding.other_format.as_ref()) {
-        return labelled::write_other_format(&verified.path, found, console);
-    }
-    let tone = match status {
-        VerifyStatus::Sound => Tone::Good,
-        VerifyStatus::NotLive => Tone::Dim,
-        VerifyStatus::Findings | VerifyStatus::Unreadable => Tone::Bad,
-    };
-    let path = escape_path(&verified.path).to_string();
-    let mut numbers = String::new();
-    if verified.about == About::Manifest {
-        numbers += ", a MANIFEST; filterblock manifest shows it";
-    }
-    if let (Some(writes), Some(batches)) = (verdict.writes, verdict.batches) {
-        let (writes, batches) = (counted(writes, "write"), counted_as(batches, "batch", "batches"));
-        numbers += &format!(", a log, {writes} in {batches}");
-    }
-    if let Some(bytes) = file_size {
-        numbers += &format!(", {}", size(bytes));
-    }
-    if verified.about == About::Table && (verdict.entries > 0 || *status == VerifyStatus::Sound) {
-        let entries = counted_as(verdict.entries, "entry", "entries");
-        let keys = counted(verdict.distinct_keys, "distinct key");
-        numbers += &format!(", {entries}, {keys}, {} denied", count(verdict.denied));
-    }
-    if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
-        let (found, estimated) = (measured(found), percent(estimated));
-        numbers += &format!(", false positives {found} of changed keys, {estimated} by the bits set");
-    }
-    let name = console.tone(tone, status.name());
-    let fits =
-        console.width().is_none_or(|most| width(&format!("{path}: {}{numbers}", status.name())) <= most);
-    if fits || numbers.is_empty() {
-        writeln!(console, "{path}: {name}{numbers}")?;
-    } else {
-        writeln!(console, "{path}: {name}")?;
-        let numbers = numbers.strip_prefix(", ").unwrap_or_default();
-        indented(console, Tone::Plain, numbers)?;
-    }
-    for finding in verdict.findings.to_list() {
-        indented(console, Tone::Bad, &finding.to_string())?;
-    }
-    verdict.notes.iter().try_for_each(|note| indented(console, Tone::Dim, &format!("note: {note}")))
+/// The answers of `verify`: one for each database, and for each path outside of one.
+pub(crate) struct TextVerify {
+    /// A line for each file, and the details of each problem.
+    is_verbose: bool,
+    /// Many paths may be answered: those that are fine are only counted.
+    is_brief: bool,
+    files: Files,
+    /// All answers so far are on databases, or on files.
+    is_of_databases: bool,
+    is_of_files: bool,
 }
 
-/// Writes a text below the line that it is about.
-fn indented(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
-    for line in terminal_lines(console, 2, text) {
-        let line = console.tone(tone, line);
-        writeln!(console, "  {line}")?;
-    }
-    Ok(())
+/// What is known of the files of the current database.
+#[derive(Default)]
+struct Files {
+    answer: Answer,
+    tables: u64,
+    logs: u64,
+    filtered: u64,
+    unused: Vec<String>,
+    incomplete: Vec<String>,
+    notes: Vec<String>,
+    lines: Vec<[String; 4]>,
 }
 
-/// Writes what to do about damage, if there is any, with a command for each of the first databases.
-pub(crate) fn write_remedies(outcome: &VerifyOutcome, console: &mut Console) -> io::Result<()> {
-    if outcome.damaged.is_empty() {
-        return Ok(());
+impl TextVerify {
+    pub(crate) fn new(is_verbose: bool, is_brief: bool) -> Self {
+        Self { is_verbose, is_brief, files: Files::default(), is_of_databases: true, is_of_files: true }
     }
-    let text = terminal_lines(console, 0, SAVE);
-    text.iter().try_for_each(|line| writeln!(console, "{line}"))?;
-    for database in &outcome.damaged {
-        writeln!(console, "  {}", repair_command(database))?;
-    }
-    match outcome.more_damaged {
-        0 => Ok(()),
-        more => writeln!(console, "  and {} more", count(more)),
-    }
-}
 
-/// Writes the totals over all verdicts, if there are several.
-pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
-    if counts.all() < 2 {
-        return Ok(());
-    }
-    let mut parts = vec![format!("{} sound", count(counts.sound))];
-    for (number, what) in
-        [(counts.not_live, "not live"), (counts.findings, "with findings"), (counts.unreadable, "unreadable")]
-    {
-        if number > 0 {
-            parts.push(format!("{} {what}", count(number)));
+    /// Takes the next verdict. That on a folder comes after those on its files.
+    pub(crate) fn take(&mut self, verified: &Verified, console: &mut Console) -> io::Result<()> {
+        let folder = verified.folder.as_ref().filter(|folder| verified.path.starts_with(folder.path()));
+        match (verified.about, folder) {
+            (About::Folder, Some(folder)) => {
+                let mut files = std::mem::take(&mut self.files);
+                files.add(verified, self.is_verbose, false);
+                files.answer.verdict = verified.verdict;
+                files.answer.warnings.clone_from(&verified.checked.warnings);
+                files.answer.facts = files.facts(&verified.path, folder.comparator().is_some());
+                self.is_of_files = false;
+                self.write(&verified.path, &files, Some(&verified.path), console)
+            }
+            (_, Some(_)) if !is_alone(verified) => {
+                self.files.add(verified, self.is_verbose, false);
+                Ok(())
+            }
+            _ => self.alone(verified, console),
         }
     }
-    let writes = counts.writes.map(|writes| format!(", {} in logs", counted(writes, "write")));
-    let writes = writes.unwrap_or_default();
-    writeln!(
-        console,
-        "{} in all: {}; {}{writes}, {} denied",
-        counted(counts.all(), "file"),
-        parts.join(", "),
-        counted_as(counts.entries, "entry", "entries"),
-        count(counts.denied)
+
+    fn write(
+        &self,
+        path: &Path,
+        files: &Files,
+        database: Option<&Path>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        if !self.is_brief || self.is_verbose {
+            files.answer.write(path, database, console)?;
+            return files.write_lines(console);
+        }
+        if files.answer.verdict == Verdict::Fine {
+            return Ok(());
+        }
+        files.answer.write_brief(path, database, console)
+    }
+
+    /// Answers for a path that is not in a folder that is being verified.
+    fn alone(&mut self, verified: &Verified, console: &mut Console) -> io::Result<()> {
+        let path = &verified.path;
+        self.is_of_databases &= verified.about == About::Unreadable;
+        if let Some(error) = reason_for_nothing(verified) {
+            console.message_about(path, error.text());
+            return Ok(());
+        }
+        let mut files = Files::default();
+        files.add(verified, self.is_verbose, true);
+        let answer = &mut files.answer;
+        answer.verdict = verified.verdict;
+        answer.clause = clause(verified);
+        answer.facts = std::mem::take(&mut files.notes);
+        let found = verified.checked.findings.first().and_then(|finding| finding.other_format.as_ref());
+        if let Some(found) = found {
+            answer.problems.clear();
+            answer.facts = if self.is_brief { Vec::new() } else { format_details(found) };
+        }
+        files.lines.clear();
+        let folder = verified.folder.as_ref().map(|folder| folder.path().to_owned());
+        self.write(path, &files, folder.as_deref(), console)
+    }
+
+    /// Writes the sum, if there may be many answers. That on one path alone is its answer, if it was not written.
+    pub(crate) fn end(&self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
+        let is_answered = counts.all() == 1 && counts.of(Verdict::Fine) == 0;
+        if !self.is_brief || is_answered || counts.all() == 0 {
+            return Ok(());
+        }
+        let what = match (self.is_of_databases, self.is_of_files) {
+            (true, _) => "database",
+            (_, true) => "file",
+            _ => "path",
+        };
+        answer::write_counts(counts, what, console)
+    }
+}
+
+/// Returns true for a file that the user named: its folder is only known.
+fn is_alone(verified: &Verified) -> bool {
+    *verified.frame.input == *verified.frame.path
+}
+
+/// The message about a path with nothing to verify. `None`: there is something, or another format.
+fn reason_for_nothing(verified: &Verified) -> Option<&Finding> {
+    let finding = verified.checked.findings.first().filter(|_| verified.about == About::Unreadable)?;
+    let is_answer = finding.other_format.is_some() || finding.kind == ErrorKind::Denied;
+    (!is_answer).then_some(finding)
+}
+
+/// What a file by itself is, or the format that it has.
+fn clause(verified: &Verified) -> Option<String> {
+    let checked = &verified.checked;
+    if let Some(found) = checked.findings.first().and_then(|finding| finding.other_format.as_ref()) {
+        return Some(found.format().to_string());
+    }
+    if verified.verdict > Verdict::CouldBeBetter {
+        return None;
+    }
+    Some(match (verified.about, checked.writes, checked.batches) {
+        (_, Some(writes), Some(batches)) => {
+            let batches = counted_as(batches, "batch", "batches");
+            format!("a log, {} in {batches}", counted(writes, "write"))
+        }
+        (About::Manifest, ..) => "a MANIFEST; filterblock manifest shows it".to_owned(),
+        _ => format!("a table of {}", counted_as(checked.entries, "entry", "entries")),
+    })
+}
+
+impl Files {
+    /// Adds what was found of a file, or of the folder. `is_alone`: the file is the only one.
+    fn add(&mut self, verified: &Verified, is_verbose: bool, is_alone: bool) {
+        let (checked, about) = (&verified.checked, verified.about);
+        let name = verified.path.file_name().map_or(&*verified.path, Path::new);
+        let name = escape_path(name).to_string();
+        let is_unused = checked.is_unused();
+        let is_incomplete = checked.notes.contains(&Note::Incomplete);
+        match about {
+            About::Log => self.logs += u64::from(!is_unused),
+            About::Table if is_incomplete => self.incomplete.push(name.clone()),
+            About::Table if is_unused => self.unused.push(name.clone()),
+            About::Table => {
+                self.tables += 1;
+                self.filtered += u64::from(!checked.notes.contains(&Note::NoFilter));
+            }
+            _ => {}
+        }
+        let file = if about == About::Folder || is_alone { String::new() } else { name.clone() };
+        for (finding, number) in checked.findings.first_of_each() {
+            let text = match &finding.other_format {
+                Some(found) => found.format().to_string(),
+                None => problem_text(finding, number, checked),
+            };
+            let mut problem = Problem::new(finding.code, file.clone(), text);
+            problem.is_one_bit = finding.wrong_bit.is_some();
+            problem.title = match &finding.title {
+                Some(title) => title.clone(),
+                None if finding.code == Code::Checksum && finding.wrong_bit.is_none() && !file.is_empty() => {
+                    format!("{} of {file}", counted(number, "block"))
+                }
+                None => problem.title,
+            };
+            if is_verbose {
+                let all = checked.findings.to_list();
+                let alike = all.iter().filter(|other| other.code == finding.code);
+                problem.details.extend(alike.map(detail));
+            }
+            self.answer.add(problem, is_verbose);
+        }
+        for note in checked.notes.iter().filter(|note| is_verbose || is_worth_saying(note)) {
+            let text = match is_of_one_file(note) {
+                true if !file.is_empty() => format!("{name}: {note}"),
+                _ => note.to_string(),
+            };
+            if !(self.notes.contains(&text) || is_verbose && is_in_line(note)) {
+                self.notes.push(text);
+            }
+        }
+        if is_verbose && matches!(about, About::Table | About::Log | About::Manifest) {
+            let place = match (about, checked.level) {
+                (About::Table, Some(level)) => format!("level {level}"),
+                _ if is_unused => "unused".to_owned(),
+                _ => String::new(),
+            };
+            let number = match (about, checked.writes) {
+                (About::Table, _) => counted_as(checked.entries, "entry", "entries"),
+                (_, Some(writes)) => counted(writes, "write"),
+                _ => String::new(),
+            };
+            let state = if is_incomplete { "incomplete" } else { verified.verdict.words() };
+            self.lines.push([name, place, number, state.to_owned()]);
+        }
+    }
+
+    /// What was read of the database at `path`, in at most a few lines.
+    fn facts(&mut self, path: &Path, has_manifest: bool) -> Vec<String> {
+        let mut parts = vec![counted(self.tables, "table")];
+        parts.extend((self.logs > 0).then(|| counted(self.logs, "log")));
+        parts.extend(has_manifest.then(|| "the MANIFEST".to_owned()));
+        let were = if self.tables == 1 && parts.len() == 1 { "was" } else { "were" };
+        let parts = match parts.split_last() {
+            Some((last, before @ [_, ..])) => format!("{} and {last}", before.join(", ")),
+            _ => parts.join(""),
+        };
+        let is_of_state = self.answer.problems.iter().all(|problem| problem.file.is_empty());
+        let mut facts = Vec::new();
+        let is_without = self.filtered == 0 && self.tables > 0;
+        match self.answer.verdict {
+            Verdict::Fine if is_without => {
+                facts.push(format!("{parts} {were} read: every block and key"));
+                facts.push(format!(
+                    "No table has filters. Would they help? filterblock tune {}",
+                    path_word(path)
+                ));
+            }
+            Verdict::Fine => facts.push(format!("{parts} {were} read: every block, key and filter")),
+            Verdict::CannotTell => {}
+            Verdict::Damaged if !is_of_state => {}
+            _ => facts.push(format!("{parts} {were} read; nothing else is wrong")),
+        }
+        for (unused, state) in [(&self.unused, "fine, too"), (&self.incomplete, "incomplete")] {
+            if self.answer.verdict != Verdict::Fine || unused.is_empty() {
+                continue;
+            }
+            let are = if unused.len() == 1 { "is" } else { "are" };
+            let tables = counted(unused.len() as u64, "unused table");
+            facts.push(format!("{tables} {are} {state}: {}", names_text(unused)));
+        }
+        facts.append(&mut self.notes);
+        facts
+    }
+
+    fn write_lines(&self, console: &mut Console) -> io::Result<()> {
+        let most = |at: usize| {
+            self.lines
+                .iter()
+                .filter_map(|line| line.get(at))
+                .map(|cell| width(cell))
+                .max()
+                .unwrap_or_default()
+        };
+        let widths = [most(0), most(1), most(2)];
+        for [name, place, number, verdict] in &self.lines {
+            let mut line = String::from("  ");
+            for (cell, most) in [name, place, number].into_iter().zip(widths) {
+                line += cell;
+                line += &" ".repeat(most.saturating_sub(width(cell)) + if most > 0 { 2 } else { 0 });
+            }
+            writeln!(console, "{line}{verdict}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a problem is, and what was expected and found.
+fn detail(finding: &Finding) -> String {
+    let offset = finding.offset.map(|offset| format!("at offset {offset}: ")).unwrap_or_default();
+    match &finding.plain {
+        Some(plain) if finding.code == Code::FalseNegative => format!("data block {offset}{plain}"),
+        _ => format!("{offset}expected {}, found {}", finding.expected, finding.found),
+    }
+}
+
+/// Returns true for a note that is shown without being asked for.
+fn is_worth_saying(note: &Note) -> bool {
+    matches!(
+        note,
+        Note::CutWrite
+            | Note::CustomOrder { .. }
+            | Note::NotBytewise(_)
+            | Note::UnknownPolicy(_)
+            | Note::DamagedObsoleteLog(_)
     )
+}
+
+/// Returns true for a note that a line for each file shows in its own way.
+fn is_in_line(note: &Note) -> bool {
+    matches!(note, Note::Obsolete | Note::ObsoleteLog | Note::NoFilter)
+}
+
+/// Returns true for a note on a file, rather than on all files of a database.
+fn is_of_one_file(note: &Note) -> bool {
+    !matches!(note, Note::CustomOrder { .. } | Note::UnknownPolicy(_) | Note::SignedHash)
+}
+
+/// Writes the answer on a log or a MANIFEST that `inspect` was given. `file_size`: its size.
+pub(crate) fn write_other(
+    verified: &Verified,
+    file_size: Option<u64>,
+    console: &mut Console,
+) -> io::Result<()> {
+    let mut text = TextVerify::new(false, false);
+    let mut shown = Verified { checked: verified.checked.clone(), ..verified.clone() };
+    shown.checked.notes.clear();
+    let size = file_size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
+    match clause(verified) {
+        Some(clause) if verified.verdict == Verdict::Fine => {
+            answer::write_headline(
+                &verified.path,
+                verified.verdict,
+                Some(&format!("{clause}{size}")),
+                console,
+            )?;
+        }
+        _ => text.alone(&shown, console)?,
+    }
+    if verified.about == About::Log {
+        let path: &PathBuf = &verified.path;
+        paragraph(
+            console,
+            2,
+            &format!("Logs have no filters. To see the writes: filterblock scan {}", path_word(path)),
+        )?;
+    }
+    verified.checked.notes.iter().try_for_each(|note| paragraph(console, 2, &note.to_string()))
 }

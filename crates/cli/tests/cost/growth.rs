@@ -34,15 +34,13 @@ const ALWAYS_OF_TUNING: usize = 16;
 const ALWAYS_OF_CARVING: usize = 100;
 
 /// The commands for crafted tables. They run on the table, or on a database that holds it alone.
-const OF_TABLES: [&[&str]; 15] = [
+const OF_TABLES: [&[&str]; 13] = [
     &["inspect", "FILE"],
-    &["inspect", "--depth", "all", "--max-output", "LIMIT", "FILE"],
     &["inspect", "--filters", "FILE"],
     &["inspect", "--filters", "--json", "FILE"],
     &["query", "FILE", "key"],
     &["verify", "--jobs", "1", "FILE"],
     &["extract", "FILE"],
-    &["get", "--all", "--max-output", "LIMIT", "FILE", "key"],
     &["scan", "--max-output", "LIMIT", "FILE"],
     &["scan", "--all", "--json", "--max-output", "LIMIT", "FILE"],
     &["scan", "--all", "--carve", "--max-output", "LIMIT", "FILE"],

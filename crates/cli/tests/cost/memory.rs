@@ -80,16 +80,15 @@ fn many_filters() {
 fn compressed_tables() {
     let _alone = meter::alone();
     const LIMIT: usize = 8 << 20;
-    // Zstandard's decoder takes a good part of the limit itself.
-    for (codec, id, large, fits) in [
-        (Codec::Snappy, 1, LIMIT - 100, true),
-        (Codec::Snappy, 1, LIMIT - (1 << 18), true),
-        (Codec::Zlib, 2, LIMIT - 100, true),
-        (Codec::Deflate, 4, LIMIT - 100, true),
-        (Codec::Lz4, 2, LIMIT - 100, true),
-        (Codec::Lz4, 2, LIMIT - (1 << 18), true),
-        (Codec::Zstd, 2, LIMIT - 100, false),
-        (Codec::Zstd, 2, 2 << 20, true),
+    for (codec, id, large) in [
+        (Codec::Snappy, 1, LIMIT - 100),
+        (Codec::Snappy, 1, LIMIT - (1 << 18)),
+        (Codec::Zlib, 2, LIMIT - 100),
+        (Codec::Deflate, 4, LIMIT - 100),
+        (Codec::Lz4, 2, LIMIT - 100),
+        (Codec::Lz4, 2, LIMIT - (1 << 18)),
+        (Codec::Zstd, 2, LIMIT - 100),
+        (Codec::Zstd, 2, 2 << 20),
     ] {
         // Compressing takes most of this test's time: blocks that hold no places of others are
         // compressed once.
@@ -126,22 +125,15 @@ fn compressed_tables() {
                 (0..(size("index") / 1020).max(20)).map(|i| (name(i), handle(data[i % 20]))).collect();
             let index = block(&entry_block(&index));
             let table = crafted.footer(metaindex, index);
-            let bound = 2 * table.len() + (64 << 10) + LIMIT;
+            let bound = 2 * table.len() + (64 << 10) + OWN + LIMIT;
             let limit = ["--max-output", &LIMIT.to_string()].map(str::to_owned);
-            for options in [&["--filters"][..], &["--json", "--filters"]] {
+            for options in [&[][..], &["--json"]] {
                 let options: Vec<&str> =
                     limit.iter().map(String::as_str).chain(options.iter().copied()).collect();
-                let (peak, status) = run("inspect", &table, &options);
+                let (peak, status) = run("verify", &table, &options);
                 let what = format!("{codec:?}, {large} bytes of {parts:?}, {options:?}");
                 println!("{what}: {} bytes, peak {peak}, bound {bound}, status {status}", table.len());
                 assert!(peak <= bound, "{what}: {peak} > {bound}");
-                assert!(status < 2 || !fits || parts.len() > 1, "{what}");
-                // Other memory that is held counts against the limit, too: blocks this close to the limit
-                // are not decoded.
-                assert!(
-                    peak >= large || large > LIMIT - (1 << 18) || !fits || parts.len() > 1,
-                    "{what}: {peak}"
-                );
             }
         }
     }

@@ -141,32 +141,6 @@ fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
     assert!(read <= 2 * file.len(), "{read} bytes of {}", file.len());
 }
 
-/// A file of a few kilobytes holds 20 blocks of 4 MiB each. By default, all 16 sampled blocks are decoded. A limit of 8
-/// MiB allows two of them, a last one that goes beyond the limit, and one more to count the keys.
-#[test]
-fn samples_keep_to_what_may_be_decoded() {
-    let _alone = meter::alone();
-    const BLOCK: usize = 4 << 20;
-    let mut crafted = Crafted::default();
-    let contents = tables::entry_block(&[(b"k", vec![0; BLOCK - 20])]);
-    let stored = miniz_oxide::deflate::compress_to_vec_zlib(&contents, 6);
-    let handles: Vec<_> = (0..20).map(|_| crafted.block_of_type(&stored, 2)).collect();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.ldb");
-    std::fs::write(&path, crafted.with_index(handles.into_iter())).unwrap();
-    let decoded = |command: &str, more: &[&str]| {
-        let arguments = [command].into_iter().chain(more.iter().copied()).map(OsString::from);
-        let arguments = arguments.chain([path.clone().into()]);
-        meter::run(arguments.chain((command == "query").then(|| "key".into()))).decoded
-    };
-    for (command, options) in [("inspect", &[][..]), ("query", &["--comparator", "bytewise"])] {
-        let all = decoded(command, options);
-        assert!(all >= 16 * (BLOCK - 20), "{command}: {all}");
-        let limited = decoded(command, &[&["--max-output", "8M"], options].concat());
-        assert!((2 * (BLOCK - 20)..=5 * BLOCK).contains(&limited), "{command}: {limited}");
-    }
-}
-
 /// Blocks without entries count, too. Without the limit, this file of a few kilobytes is decoded twice, to 64 MiB each
 /// time.
 #[test]

@@ -61,7 +61,7 @@ fn sorted_lines_are_read_as_they_come() {
     let expected = expected.map(|(key, value)| (key.as_bytes().to_vec(), value.as_bytes().to_vec()));
     assert_eq!(entries(&output, &ReadOptions::default()), expected);
     let shown = run(&["inspect".as_ref(), "--json".as_ref(), output.as_os_str()]).expect(0).one();
-    assert_eq!(shown["metaindex"][0], "filter.leveldb.BuiltinBloomFilter");
+    assert_eq!(shown["filter_policies"][0], "leveldb.BuiltinBloomFilter");
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn both_policies_get_their_filters() {
     let output = folder.path().join("new.ldb");
     run(&arguments(&["--policy", "new", "--policy", "old"], &input, &output)).expect(0).quiet();
     let shown = run(&["inspect".as_ref(), "--json".as_ref(), output.as_os_str()]).expect(0).one();
-    let expected = ["filter.leveldb.BuiltinBloomFilter", "filter.leveldb.BuiltinBloomFilter2"];
-    assert_eq!(shown["metaindex"], serde_json::json!(expected));
+    let expected = ["leveldb.BuiltinBloomFilter", "leveldb.BuiltinBloomFilter2"];
+    assert_eq!(shown["filter_policies"], serde_json::json!(expected));
 }
 
 /// Each policy makes filters of its own, which let the keys pass that they were made for.
@@ -138,7 +138,7 @@ fn each_policy_makes_filters_by_which_its_keys_are_found() {
         let output = folder.path().join(policy).with_extension("ldb");
         run(&arguments(&["--policy", policy, "--bits-per-key", "12"], &input, &output)).expect(0).quiet();
         let verified = run(&args!["verify", "--json", output]).expect(0).quiet().one();
-        assert_eq!((&verified["entries"], &verified["denied"]), (&5000.into(), &0.into()));
+        assert_eq!((&verified["entries"], &verified["false_negatives"]), (&5000.into(), &0.into()));
         let shown = run(&args!["inspect", "--json", output]).expect(0).one();
         rates.push(shown["filter"]["policy"].as_str().unwrap().to_owned());
     }
@@ -149,7 +149,7 @@ fn each_policy_makes_filters_by_which_its_keys_are_found() {
     let all = ["new", "old", "cassandra", "murmur3"].map(|policy| ["--policy", policy]).concat();
     run(&arguments(&all, &input, &output)).expect(0).quiet();
     let shown = run(&args!["inspect", "--json", output]).expect(0).one();
-    assert_eq!(shown["metaindex"].as_array().unwrap().len(), 4, "{shown}");
+    assert_eq!(shown["filter_policies"].as_array().unwrap().len(), 4, "{shown}");
 }
 
 #[test]

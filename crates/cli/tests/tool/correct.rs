@@ -59,7 +59,7 @@ fn one_bit_of_a_table_costs_no_entry() {
             assert_ne!(run(&args!["scan", &path]).out, whole);
             assert_eq!(scan(&[], &path, 0), (whole.clone(), vec![at.to_string()]), "{name}: {at}");
             let verified = run(&args!["verify", &path]).expect(1);
-            let hint = format!("one bit at offset {at} is wrong, which `repair` corrects");
+            let hint = format!("one bit is wrong, at offset {at}; repair corrects it");
             assert!(verified.out.contains(&hint), "{name}: {at}: {verified:?}");
             // Two wrong bits are never corrected.
             flip(&path, &[(at, 2)]);
@@ -102,7 +102,7 @@ fn a_wrong_bit_of_the_manifest_costs_no_order() {
         assert!(without.status != 0 || without.out != whole, "{at}");
         assert_eq!(scan(&[], copy.path(), 0), (whole.clone(), vec![at.to_string()]), "{at}");
         let verified = run(&args!["verify", copy.path()]).expect(1);
-        let hint = format!("one bit at offset {at} is wrong, which `repair` corrects");
+        let hint = format!("one bit is wrong, at offset {at}; repair corrects it");
         assert!(verified.out.contains(&hint), "{at}: {}", verified.out);
         // With a second wrong bit in the record, nothing is corrected.
         flip(&path, &[(if at + 1 < len { at + 1 } else { at - 1 }, 1)]);

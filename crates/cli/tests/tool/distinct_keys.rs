@@ -12,13 +12,13 @@ use crate::{args, database, file, folder, manifest, run, table};
 
 /// The JSON of an exact number.
 fn exactly(number: u64) -> Value {
-    json!({"count": number, "low": number, "high": number, "exact": true})
+    json!({"value": number, "low": number, "high": number})
 }
 
 /// Returns true if the interval of a number that is not exact holds `truth`.
 fn holds(number: &Value, truth: u64) -> bool {
     let end = |name: &str| number[name].as_u64().unwrap();
-    number["exact"] == false && end("low") <= truth && truth <= end("high")
+    number["low"] != number["high"] && end("low") <= truth && truth <= end("high")
 }
 
 /// A table with this number of versions of each key, and the internal keys of its first and last entry.
@@ -86,19 +86,13 @@ fn all_test_data_has_entries_and_keys() {
 }
 
 #[test]
-fn a_table_of_versions_says_why_its_filters_are_empty() {
+fn the_versions_of_a_key_are_one_key() {
     let folder = folder();
     let path = file(&folder, "000005.ldb", versions(0..40_000, 4).0);
     let report = run(&args!["inspect", "--json", path]).expect(0).one();
     assert!(holds(&report["entries"], 160_000) && holds(&report["distinct_keys"], 40_000), "{report}");
     let verdict = run(&args!["verify", "--json", path]).expect(0).one();
     assert_eq!((&verdict["entries"], &verdict["distinct_keys"]), (&json!(160_000), &json!(40_000)));
-    let out = run(&args!["inspect", path]).expect(0).out;
-    assert!(out.contains("versions of one key set the same bits"), "{out}");
-    let plain = run(&args!["inspect", table("words-4096-bloom10-snappy.ldb")]).expect(0).out;
-    assert!(!plain.contains("versions of one key"), "{plain}");
-    let verified = run(&args!["verify", path]).expect(0).out;
-    assert!(verified.contains("sound, 160,000 entries, 40,000 distinct keys, 0 denied"), "{verified}");
 }
 
 /// Blocks end between the versions of one key.
@@ -124,10 +118,7 @@ fn keys_of_several_tables_count_once() {
         totals["levels"].as_array().unwrap().iter().map(|level| &level["distinct_keys"]).collect();
     assert_eq!(levels, [&exactly(400), &exactly(500), &exactly(500)]);
     let line = run(&args!["tune", "--json", folder.path()]).expect(0).json().pop().unwrap();
-    assert_eq!(
-        (&line["sample"]["entries"]["value"], &line["sample"]["distinct_keys"]),
-        (&json!(2800.0), &exactly(900))
-    );
+    assert_eq!(line["entries"], 2800.0);
     let levels = totals_of_levels_database();
     assert_eq!(levels, exactly(keys_of("levels").len() as u64));
 }
@@ -159,25 +150,21 @@ fn a_sample_of_several_tables_has_bounds() {
     let totals = totals(folder.path());
     assert!(holds(&totals["entries"], 150_000), "{totals:#}");
     let keys = &totals["distinct_keys"];
-    assert!(keys["count"].is_null() && holds(keys, 70_000), "{keys}");
+    assert!(keys["value"].is_null() && holds(keys, 70_000), "{keys}");
     assert!(keys["low"].as_u64() > Some(50_000) && keys["high"].as_u64() < Some(100_000), "{keys}");
     // From level 1 on, tables of one level have no keys in common.
     let level = &totals["levels"][1]["distinct_keys"];
-    assert!(holds(level, 60_000) && level["count"].is_u64(), "{level}");
-    let out = run(&args!["inspect", "--wide", folder.path()]).expect(0).out;
-    assert!(
-        out.contains(" to ") && out.contains("distinct keys of several tables lie between bounds"),
-        "{out}"
-    );
+    assert!(holds(level, 60_000) && level["value"].is_u64(), "{level}");
     // Bits an entry are as exact as the number of entries.
     let is_about =
         |line: &str| line.split_whitespace().any(|word| word.starts_with("~1") && word.contains('.'));
     let bits = |out: &str| {
-        let lines = out.lines().filter(|line| line.contains(".ldb") || line.starts_with("3 tables"));
+        let lines = out.lines().filter(|line| line.contains(".ldb  "));
         lines.map(is_about).collect::<Vec<_>>()
     };
-    assert_eq!(bits(&run(&args!["inspect", folder.path()]).expect(0).out), [true; 4]);
-    assert_eq!(bits(&run(&args!["inspect", "--depth", "all", folder.path()]).expect(0).out), [false; 4]);
+    assert_eq!(bits(&run(&args!["inspect", "--wide", folder.path()]).expect(0).out), [true; 3]);
+    let all = run(&args!["inspect", "--wide", "--depth", "all", folder.path()]).expect(0).out;
+    assert_eq!(bits(&all), [false; 3]);
     // `report` reads every entry, so it knows the number within a hundredth.
     let page = run(&args!["report", "--no-tune", folder.path(), "-o", "-"]).expect(0).out;
     assert!(
@@ -185,8 +172,6 @@ fn a_sample_of_several_tables_has_bounds() {
     );
     assert!(page.contains("<dt>entries</dt><dd>150,000</dd>"));
     assert!(page.contains("versions of one key set the same bits"));
-    let line = run(&args!["tune", "--json", folder.path()]).expect(0).json().pop().unwrap();
-    assert!(holds(&line["sample"]["distinct_keys"], 70_000), "{line}");
 }
 
 /// Keys of eight bytes are not taken for internal keys with an empty user key.

@@ -44,7 +44,7 @@ fn what_is_certainly_not_there_is_status_1() {
     for key in ["item/0000/", "item/0000/00", "", "zzz"] {
         let run = run(&args!["get", dir, key]).expect(1);
         assert_eq!(run.out, "");
-        assert!(run.err.ends_with(&format!("levels: has no key \"{key}\"\n")), "{run:?}");
+        assert!(run.err.ends_with(&format!("levels: no such key: \"{key}\"\n")), "{run:?}");
     }
 }
 
@@ -116,7 +116,7 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
         let verified = run(&args!["verify", "--json", copy.path()]).expect(1).json();
         let findings = verified.iter().flat_map(|line| {
             let name = Path::new(line["path"].as_str().unwrap()).file_name().unwrap().to_str().unwrap();
-            line["findings"].as_array().unwrap().iter().map(move |finding| (name, finding))
+            line["problems"].as_array().unwrap().iter().map(move |finding| (name, finding))
         });
         let sizes: Vec<_> = findings
             .filter(|(_, finding)| finding["code"] == "table-size")
@@ -141,7 +141,7 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
         assert!(!shown.out.is_empty() && !value.raw.is_empty());
         let none = run(&args!["get", copy.path(), "nothing"]).expect(1);
         assert!(
-            none.err.ends_with(": has no key \"nothing\"\n") && none.err.lines().count() == 1,
+            none.err.ends_with(": no such key: \"nothing\"\n") && none.err.lines().count() == 1,
             "{none:?}"
         );
         assert_eq!(shown.err.lines().count(), 3, "{shown:?}");
@@ -289,7 +289,7 @@ fn a_filter_that_denies_a_stored_key_hides_it_from_no_lookup() {
     let edit = Edit::default().add(1, 5, contents.len() as u64, &value_key("key"), &value_key("key"));
     file(&folder, "MANIFEST-000002", log(&[Edit::sound().0, edit.0]).0);
     file(&folder, "CURRENT", "MANIFEST-000002\n");
-    assert!(run(&args!["verify", path]).expect(1).out.contains("filter-denies-key"));
+    assert!(run(&args!["verify", path]).expect(1).out.contains("false negatives"));
     assert_eq!(run(&args!["get", folder.path(), "key"]).expect(0).quiet().out, "value");
 }
 

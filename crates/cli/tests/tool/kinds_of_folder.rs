@@ -106,11 +106,9 @@ const NOTHING: (&str, &str, &str) = ("empty", "expected a database, or a folder 
 fn inspect() {
     let says = [
         NOTHING,
-        ("tables and logs", "CURRENT: ", ""),
-        ("tables and logs", "1 log with the newest writes", ""),
-        ("logs alone", "CURRENT: ", ""),
-        ("logs alone", "1 log with the newest writes", ""),
-        ("tables alone", "3 tables", "CURRENT"),
+        ("tables and logs", "damaged", ""),
+        ("logs alone", "damaged", ""),
+        ("tables alone", "3 ", "damaged"),
     ];
     walk("inspect", &[], &[], true, &says);
 }
@@ -131,7 +129,7 @@ fn get() {
 fn manifest() {
     let says = [
         NOTHING,
-        ("tables and logs", "CURRENT: ", "can be given by itself"),
+        ("tables and logs", "does not exist", "can be given by itself"),
         ("tables alone", "expected a database", ""),
         ("CURRENT missing", "there is MANIFEST-000008, which can be given by itself", ""),
         ("CURRENT damaged", "there is MANIFEST-000008, which can be given by itself", ""),
@@ -148,7 +146,7 @@ fn query() {
         NOTHING,
         ("database", log, "CURRENT"),
         ("tables and logs", log, ""),
-        ("tables and logs", "CURRENT: ", ""),
+        ("tables and logs", "CURRENT is missing", ""),
         ("logs alone", log, ""),
         ("tables alone", "000005.ldb", "log"),
         ("MANIFEST damaged", log, ""),
@@ -277,10 +275,10 @@ fn tables_alone_are_merged_by_the_order_that_is_given() {
 fn verify() {
     let says = [
         ("empty", "a database, or a folder with tables", ""),
-        ("database", "4 sound", ""),
+        ("database", "fine", ""),
         ("tables and logs", "CURRENT", ""),
         ("logs alone", "CURRENT", ""),
-        ("tables alone", "sound", "CURRENT"),
+        ("tables alone", "fine", "CURRENT"),
     ];
     walk("verify", &[], &[], true, &says);
 }
@@ -298,13 +296,13 @@ fn tune() {
 
 #[test]
 fn report() {
-    let damaged = "Damaged: CURRENT is missing";
+    let damaged = "damaged: CURRENT is missing";
     let says = [
         NOTHING,
-        ("database", "nothing is wrong.", damaged),
-        ("tables and logs", damaged, "nothing is wrong"),
-        ("logs alone", damaged, "nothing is wrong"),
-        ("tables alone", "nothing is wrong", damaged),
+        ("database", ": fine", damaged),
+        ("tables and logs", damaged, ": fine"),
+        ("logs alone", damaged, ": fine"),
+        ("tables alone", ": fine", damaged),
     ];
     walk("report", &["--no-tune"], &["-o", "OUTPUT"], false, &says);
 }
@@ -353,7 +351,7 @@ fn a_stray_file_does_not_make_another_database_of_one_of_leveldbs() {
     // A folder that is no database at all.
     let root = folder();
     fs::write(root.path().join("IDENTITY"), "x").unwrap();
-    let none = run(&args!["verify", root.path()]).expect(2).out;
+    let none = run(&args!["verify", root.path()]).expect(2).err;
     assert!(none.contains("expected a database"), "{none}");
     // Other relatives are read.
     for relative in ["basho", "bedrock"] {

@@ -37,7 +37,7 @@ fn newer_below(tables: &[Listed], logs: &[(u64, Vec<Vec<u8>>)], comparator: &[u8
         database_of(|folder| reports::database(folder, comparator, (3, 100_000), logs, tables));
     let run = run(&args!["verify", "--json", db]);
     let lines = run.all_json();
-    let findings = || lines.iter().flat_map(|line| line["findings"].as_array().unwrap());
+    let findings = || lines.iter().flat_map(|line| line["problems"].as_array().unwrap());
     assert!(findings().all(|finding| finding["code"] == "newer-below"), "{run:?}");
     assert_eq!(run.status, i32::from(findings().next().is_some()), "{run:?}");
     findings().next().map(|finding| finding["found"].as_str().unwrap().to_owned())
@@ -132,9 +132,9 @@ fn goleveldbs_level_0_has_no_order() {
 fn a_repair_puts_the_newer_version_first() {
     let (_place, db) = database_of(|folder| reports::make("deeper", folder));
     let text = run(&args!["verify", db]).expect(1).out.replace("\n  ", " ");
-    assert!(text.contains("newer-below: a newer version of 1 key lies below an older one"), "{text}");
+    assert!(text.contains(": damaged: a newer version of 1 key lies below an older one"), "{text}");
     let page = run(&args!["report", db, "-o", db.with_extension("html")]).expect(1);
-    assert!(page.out.contains("Something is damaged"), "{page:?}");
+    assert!(page.out.contains(": damaged; the page is "), "{page:?}");
     let new = db.with_extension("new");
     run(&args!["repair", db, "--to", new]).expect(0);
     run(&args!["verify", new]).expect(0);

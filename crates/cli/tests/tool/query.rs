@@ -130,7 +130,7 @@ fn a_line_for_each_table_and_key_in_the_order_given() {
 {seven}: \"z\": not there
 {seven}: \"a\\x0a\": not there
 {seven}: \"b\": not there
-{seven}: \"\": may be there, in 1 of 1 data block: 0 (all filters asked; the chance that one errs is <0.01 %)
+{seven}: \"\": may be there, in 1 of 1 data block: 0 (all filters asked; the chance that one errs is <0.01%)
 {seven}: \"a\": not there
 "
     );

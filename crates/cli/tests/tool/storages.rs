@@ -8,7 +8,7 @@ use std::{io, ops::Range};
 use bytes::Bytes;
 use filterblock::table::{Compression, ReadAt, TableBuilder, WriteOptions};
 use filterblock_engine::report::{
-    Depth, Entry, FaultAt, ManifestLine, QueryLine, ScanLine, Verified, write_line,
+    Depth, Entry, FaultAt, ManifestLine, QueryLine, ScanLine, Verdict, Verified, write_line,
 };
 use filterblock_engine::{
     Engine, Inputs, InspectLine, Memory, Question, ScanRequest, SoughtKeys, Storage, Wanted,
@@ -122,19 +122,22 @@ fn what_cannot_be_read_of_a_database_is_not_damage() {
         let engine = Engine::new().jobs(1);
         let inputs = inputs(Path::new("/db"), storage);
         let inspected = engine.inspect(inputs.clone(), &mut |_: InspectLine| Ok(())).unwrap();
-        let verified = engine.verify(inputs, &mut |_: Verified| Ok(())).unwrap().counts;
-        (inspected.damage, inspected.unreadable, verified.findings > 0, verified.unreadable > 0)
+        let verified = engine.verify(inputs, &mut |_: Verified| Ok(())).unwrap();
+        [inspected.verdicts, verified.verdicts].map(|verdicts| {
+            assert_eq!(verdicts.all(), 1);
+            *Verdict::ALL.iter().find(|verdict| verdicts.of(**verdict) > 0).unwrap()
+        })
     };
-    assert_eq!(outcome(Watched { memory: levels(), ..Watched::default() }), (false, false, false, false));
+    assert_eq!(outcome(Watched { memory: levels(), ..Watched::default() }), [Verdict::Fine; 2]);
     for name in ["CURRENT", "MANIFEST-000008", "000010.log"] {
         let path = Path::new("/db").join(name);
         let storage = Watched { memory: levels(), changed: Some(path.clone()), ..Watched::default() };
-        assert_eq!(outcome(storage), (false, true, false, true), "{name}");
+        assert_eq!(outcome(storage), [Verdict::CannotTell; 2], "{name}");
         let mut memory = levels();
         let mut contents = std::fs::read(database("levels").join(name)).unwrap();
         contents[10] ^= 1;
         memory.insert(path, contents);
-        assert_eq!(outcome(Watched { memory, ..Watched::default() }), (true, false, true, false), "{name}");
+        assert_eq!(outcome(Watched { memory, ..Watched::default() }), [Verdict::Damaged; 2], "{name}");
     }
 }
 

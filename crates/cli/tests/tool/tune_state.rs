@@ -1,7 +1,7 @@
 //! `filterblock tune` for filters of this library's own, and for filters and tables that are damaged or gone.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 use serde_json::json;
@@ -9,67 +9,31 @@ use serde_json::json;
 use super::manifest::copy_of;
 use super::*;
 
-/// The settings tried, and the conclusions from them.
+/// The object that is printed.
 #[track_caller]
-fn tune(arguments: &[OsString], status: i32) -> (Vec<Value>, Value, String) {
-    let run = run_long(&[&args!["tune", "--json"][..], arguments].concat()).expect(status);
-    let mut lines = run.all_json();
-    let tuning = lines.pop().unwrap();
-    assert_eq!(tuning["object"], "tuning", "{run:?}");
-    (lines, tuning, run.err)
+fn tune(arguments: &[OsString], status: i32) -> Value {
+    let run = run_long(&[&args!["tune", "--json"][..], arguments].concat()).expect(status).quiet();
+    run.all_json().pop().unwrap()
 }
 
-/// Filters of 272 settings are made and asked, four times as many as for LevelDB's own, so each test looks at one run.
-fn is_tried_with_all_policies(arguments: &[OsString], name: &str) {
-    let (settings, tuning, _) = tune(arguments, 0);
-    assert_eq!((&tuning["policy"], &tuning["faults"]), (&json!(name), &json!([])));
-    assert_eq!(tuning["uniform"]["policy"], name);
-    assert_eq!(settings.len(), 4 * 4 * 17);
-    let used: Vec<_> = settings.iter().filter(|tried| tried["in_use"] == true).collect();
-    let setting = |of: &Value| [&of["policy"], &of["base_lg"], &of["bits_per_key"]].map(Clone::clone);
-    let expected = [json!(name), json!(11), json!(7)];
-    assert_eq!(used.iter().map(|used| setting(used)).collect::<Vec<_>>(), [expected]);
-    for tried in &settings {
-        let passed = tried["outcome"]["rates"]["random"]["rate"].as_f64().unwrap();
-        assert!(passed < 0.17, "{tried}");
-        assert!(passed > 0.01 || tried["bits_per_key"].as_u64() > Some(4), "{tried}");
-    }
-    // The filters made are those of the tables.
-    for used in used {
-        let (made, now) = (&used["outcome"], &tuning["now"]);
-        assert_eq!(made["size"], now["size"]);
-        assert_eq!(made["rates"]["near"], now["rates"]["near"]);
+/// Programs set neither policy. Filters that programs do not use save nothing.
+#[test]
+fn filters_that_no_program_uses_are_not_judged() {
+    for name in ["murmur3", "cassandra"] {
+        let parent = folder();
+        let copy = parent.path().join("db");
+        run(&args!["rebuild", database("levels"), "--to", copy, "--policy", name, "--bits-per-key", "7"])
+            .expect(0);
+        let tuning = tune(&args![copy], 2);
+        assert_eq!([&tuning["verdict"], &tuning["reason"], &tuning["action"]], ["unknown", "policy", "none"]);
+        let shown = run_long(&args!["tune", copy]).expect(2).quiet().out;
+        assert!(shown.contains(": cannot tell: filters of the policy \"filterblock."), "{shown}");
     }
 }
 
-/// A copy of a database that has filters of this policy, in a folder of its own.
-fn rebuilt(policy: &str) -> (tempfile::TempDir, PathBuf) {
-    let parent = folder();
-    let copy = parent.path().join("db");
-    run(&args!["rebuild", database("levels"), "--to", copy, "--policy", policy, "--bits-per-key", "7"])
-        .expect(0);
-    (parent, copy)
-}
-
-/// These filters are made from keys, not from hashes.
+/// What is decoded is limited within a block, too: keys may share bytes.
 #[test]
-fn a_database_with_filters_of_keys_is_tuned() {
-    let (_parent, copy) = rebuilt("murmur3");
-    is_tried_with_all_policies(&args![copy], "filterblock.Murmur3BloomFilter1");
-}
-
-#[test]
-fn a_table_with_filters_that_only_this_library_reads_is_tuned() {
-    let (_parent, copy) = rebuilt("cassandra");
-    let tables = std::fs::read_dir(copy).unwrap().map(|entry| entry.unwrap().path());
-    let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
-    is_tried_with_all_policies(&args![table], "filterblock.CassandraBloomFilter1");
-}
-
-/// Some filters are made from the keys themselves. The keys of a block that share bytes may be a thousand times as long
-/// as the block.
-#[test]
-fn long_keys_that_are_shared_are_not_held_for_filters_of_keys() {
+fn long_keys_that_are_shared_are_decoded_up_to_a_limit() {
     let options = WriteOptions::default().block_size(1 << 20).restart_interval(10_000);
     let mut builder = TableBuilder::new(Vec::new(), options);
     for number in 0..600_u32 {
@@ -77,22 +41,15 @@ fn long_keys_that_are_shared_are_not_held_for_filters_of_keys() {
     }
     let dir = folder();
     let table = file(&dir, "shared.ldb", builder.finish().unwrap().0);
-    let (_, tuning, err) = tune(&args!["--policy", "murmur3", table], 1);
-    let fault = &tuning["faults"][0];
-    assert_eq!((&tuning["error_kind"], &fault["path"]), (&json!("unsupported"), &json!(table)));
-    let error = "the keys of a data block are larger than the limit on what is held";
-    assert_eq!(fault["error"], error);
-    assert!(err.contains(error), "{err}");
-    let (_, tuning, _) = tune(&args!["--policy", "new", table], 0);
-    assert_eq!(tuning["sample"]["tables"], 1);
-    // What is decoded is limited within a block, too.
-    let (_, tuning, _) = tune(&args!["--policy", "new", "--max-output", "1000000", table], 1);
-    let error = "its blocks and keys are larger than the limit on what is decoded";
-    assert_eq!(tuning["faults"][0]["error"], error);
+    assert_eq!(tune(&args![table], 0)["tables_read"], 1);
+    let tuning = super::tune::within(1_000_000, &table);
+    assert_eq!([&tuning["verdict"], &tuning["error_kind"]], ["unknown", "unsupported"]);
+    let error = "shared.ldb: its blocks and keys are larger than the limit on what is decoded";
+    assert_eq!(tuning["error"], error);
 }
 
-/// Makes the filters of a table deny some of its keys: the first `first` bytes of the filter block have no bit set.
-fn deny(path: &Path, first: usize) {
+/// Makes the filters of a table hide some of its keys: the first `first` bytes of the filter block have no bit set.
+fn hide(path: &Path, first: usize) {
     let mut bytes = std::fs::read(path).unwrap();
     let handle = Table::open_path(path, &ReadOptions::default()).unwrap().filter_handle().unwrap();
     let (start, end) = (handle.offset as usize, (handle.offset + handle.size) as usize);
@@ -102,41 +59,37 @@ fn deny(path: &Path, first: usize) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Nothing is as urgent as new filters that deny no stored key.
+/// Nothing is as urgent as filters that hide no stored key.
 #[test]
-fn filters_that_deny_stored_keys_are_to_be_made_anew() {
+fn filters_that_hide_stored_keys_are_to_be_made_anew() {
     let copy = copy_of(&database("levels"));
     let table = copy.path().join("000005.ldb");
-    deny(&table, 300);
-    let verdict = run(&args!["verify", "--json", table]).expect(1).all_json().remove(0);
-    let denied = verdict["denied"].as_u64().unwrap();
-    assert!(denied == 83, "{verdict}");
-
-    let message = format!("filters deny {denied} keys that are stored: programs do not find them");
-    let (_, tuning, err) = tune(&args![copy.path()], 1);
-    assert_eq!((&tuning["status"], &tuning["error_kind"]), (&json!("ok"), &json!("damaged")));
-    assert_eq!(tuning["faults"], json!([{ "path": table, "error": message }]));
-    assert!(err.contains(&format!("000005.ldb: {message}\n")), "{err}");
+    hide(&table, 300);
+    let tuning = tune(&args![copy.path()], 1);
+    assert_eq!([&tuning["verdict"], &tuning["action"]], ["false-negatives", "rebuild"]);
+    assert_eq!((&tuning["false_negatives"], &tuning["error_kind"]), (&json!(83), &json!("damaged")));
+    assert_eq!(tuning["arguments"], json!(["--bits-per-key", "10"]));
     let levels = tuning["levels"].as_array().unwrap();
-    let sums = ["tables", "unfiltered"]
+    let sums = ["tables", "without_filters"]
         .map(|name| levels.iter().map(|level| level[name].as_u64().unwrap()).sum::<u64>());
     assert_eq!(sums, [3, 1]);
-    let advice = &tuning["advice"];
-    assert_eq!(advice["action"], "rebuild");
-    assert_eq!(advice["text"], format!("{message}. No entry is lost: new filters bring them back"));
-    assert_eq!((&advice["choice"], &advice["arguments"]), (&Value::Null, &json!(["--bits-per-key", "10"])));
 
-    let text = run_long(&args!["tune", "-r", copy.path(), table]).expect(1).out;
-    for words in [
-        format!("\n  filters deny     {denied} stored keys, in 1 table\n"),
-        "; 1 of 3 tables have no sound ones\n".to_owned(),
-        format!("\nAdvice: filters deny {denied} keys that are stored"),
-        "\n  filterblock rebuild ".to_owned(),
-        format!("{REBUILT} --bits-per-key 10\n"),
-        format!(": 1 of 2 databases\n  {denied} stored keys no longer denied: "),
-    ] {
-        assert!(text.contains(&words), "{words} {text}");
-    }
+    let shown = run_long(&args!["tune", copy.path()]).expect(1).quiet().out;
+    let lines: Vec<_> = shown.lines().collect();
+    assert!(lines[0].ends_with(": false negatives: filters of 000005.ldb hide 83 of 450 keys"), "{shown}");
+    assert_eq!(lines[1], "  Programs that use filters do not find these keys. No entry is lost.");
+    assert!(lines[2].starts_with("  New filters bring the keys back"), "{shown}");
+    assert!(lines[3].starts_with("    filterblock rebuild "), "{shown}");
+    assert!(lines[3].ends_with(&format!("{REBUILT} --bits-per-key 10")) && lines.len() == 4, "{shown}");
+    let shown = run_long(&args!["tune", copy.path(), database("levels")]).expect(1).quiet().out;
+    assert!(
+        shown.contains(": false negatives: filters of 000005.ldb hide 83 keys\n    filterblock "),
+        "{shown}"
+    );
+    assert!(shown.ends_with("\n2 databases: 1 fine, 1 with false negatives\n"), "{shown}");
+    // A table by itself cannot be rebuilt.
+    let tuning = tune(&args![table], 1);
+    assert_eq!((&tuning["verdict"], &tuning["action"]), (&json!("false-negatives"), &json!("none")));
 
     let parent = folder();
     let new = parent.path().join("new");
@@ -151,89 +104,57 @@ fn tables_that_were_never_there_are_missing() {
     let mut tables: Vec<_> = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).collect();
     let gone = tables.pop().unwrap();
     std::fs::remove_file(&gone).unwrap();
-    let inspected = run(&args!["inspect", "--json", copy.path()]).expect(1).all_json();
-    let inspected = inspected.iter().find(|line| line["error_kind"] == "missing").unwrap();
-    let (_, tuning, err) = tune(&args![copy.path()], 1);
-    assert_eq!(tuning["faults"], json!([{ "path": gone, "error": inspected["error"] }]));
-    assert_eq!(tuning["error_kind"], "missing");
-    assert!(err.contains("is missing: the MANIFEST has a table of") && !err.contains("vanished"), "{err}");
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let tuning = tune(&args![copy.path()], 1);
+    assert_eq!([&tuning["verdict"], &tuning["action"]], ["damaged", "repair"]);
+    assert_eq!((&tuning["error_kind"], &tuning["left_out"]), (&json!("missing"), &json!(1)));
+    let error = tuning["error"].as_str().unwrap();
+    assert!(
+        error.starts_with(&format!("{}: is missing: the MANIFEST has a table of", name(&gone))),
+        "{error}"
+    );
+    let headline = || {
+        let shown = run_long(&args!["tune", copy.path()]).expect(1).quiet().out;
+        shown
+            .lines()
+            .next()
+            .unwrap()
+            .strip_prefix(&format!("{}: ", copy.path().display()))
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(headline(), format!("damaged: {} is missing", name(&gone)));
 
     tables.iter().for_each(|path| std::fs::remove_file(path).unwrap());
-    let (_, tuning, _) = tune(&args![copy.path()], 1);
-    assert_eq!(tuning["advice"]["text"], "no advice: all tables are missing");
-    assert_eq!(tuning["faults"].as_array().unwrap().len(), 1 + tables.len());
+    assert_eq!(headline(), "damaged: 000009.ldb and 2 more tables are missing");
+    assert_eq!(tune(&args![copy.path()], 1)["left_out"], 3);
     std::fs::write(&gone, "damaged").unwrap();
-    let (_, tuning, _) = tune(&args![copy.path()], 1);
-    assert_eq!(tuning["advice"]["text"], "no advice: no table can be read");
+    assert_eq!(headline(), "damaged: 000009.ldb and 2 more tables");
 }
 
+/// A rebuild is refused as long as a table is missing or damaged, and is not advised.
 #[test]
-fn filters_of_another_policy_are_no_sign_that_a_program_uses_none() {
-    let path = tables::testdata().join("goleveldb/base-lg-11");
-    let text = run_long(&args!["tune", "--policy", "new", "--min-size", "1", path]).expect(0).out;
-    let text = text.replace('\n', " ");
-    for words in [
-        "Advice: if the program that opens the database sets the filter policy leveldb.BuiltinBloomFilter2, and only",
-        "That no table has filters of that policy is a sign that it sets another, and then these filters save nothing",
-        "  filters take     nothing: there are none of this policy ",
-    ] {
-        assert!(text.contains(words), "{text}");
-    }
-}
-
-/// Filters of the policy show that the program sets it, so the advice has no condition.
-#[test]
-fn with_filters_of_the_policy_the_advice_has_no_condition() {
-    let copy = copy_of(&database("levels"));
-    let advice = tune(&args!["--min-size", "1", "--budget", "1M", copy.path()], 0).1["advice"].clone();
-    let text = advice["text"].as_str().unwrap();
-    assert!(advice["action"] == "rebuild" && text.contains("fewer wasted reads for"), "{advice}");
-    assert!(!text.contains("only then") && !text.contains("is a sign"), "{text}");
-}
-
-/// Level 0 keeps the program's ten bits, however many the budget allows.
-#[test]
-fn bits_by_level_that_read_more_are_no_gain() {
-    let copy = copy_of(&database("levels"));
-    let text = run_long(&args!["tune", "--budget", "1M", copy.path()]).expect(0).out.replace('\n', " ");
-    let (_, gains) = text.split_once("  gains            ").unwrap();
-    assert!(gains.starts_with("nothing: 0.0"), "{text}");
-    let (gains, _) = gains.split_once("  lasts ").unwrap();
-    let words = gains.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.ends_with(", as level 0 keeps the program's own bits"), "{words}");
-}
-
-/// A rebuild is refused as long as a table is missing or damaged, and then it is carried out.
-#[test]
-fn what_is_missing_or_damaged_is_restored_first() {
-    let beside = folder();
-    let copy = copy_of(&database("levels"));
-    let arguments = args!["--min-size", "1", "--budget", "1M", copy.path()];
-    let advice = |status| {
-        let advice = tune(&arguments, status).1["advice"].clone();
-        assert_eq!(advice["action"], "rebuild");
-        assert_eq!(advice["arguments"].is_null(), status > 0, "a command that would be refused");
-        advice["text"].as_str().unwrap().to_owned()
+fn damage_comes_before_filters() {
+    let parent = folder();
+    let copy = super::tune::two_levels(None);
+    let target = parent.path().join("new");
+    let arguments = args!["rebuild", copy.path(), "--to", target, "--policy", "new"];
+    let check = |status: i32, verdict: &str| {
+        let tuning = tune(&args![copy.path()], status);
+        assert_eq!(
+            (tuning["verdict"].as_str().unwrap(), tuning["arguments"].is_null()),
+            (verdict, status > 0)
+        );
+        run(&arguments).expect(status);
     };
-    let target = beside.path().join("new");
-    let rebuild = |status| run(&args!["rebuild", copy.path(), "--to", target]).expect(status);
-    let table = copy.path().join("000005.ldb");
+    let table = copy.path().join("000011.ldb");
     let contents = std::fs::read(&table).unwrap();
-    let words = ". Rebuild refuses a damaged database: first, restore it from a backup or, failing that, save what can be \
-                 saved with filterblock repair";
     std::fs::remove_file(&table).unwrap();
-    assert!(advice(1).ends_with(words));
-    rebuild(1);
+    check(1, "damaged");
     std::fs::write(&table, &contents[..contents.len() / 2]).unwrap();
-    assert!(advice(1).ends_with(words));
-    rebuild(1);
-    // A table that is sound, but another one.
-    std::fs::copy(copy.path().join("000007.ldb"), &table).unwrap();
-    assert!(advice(1).ends_with(words));
-    rebuild(1);
+    check(1, "damaged");
     std::fs::write(&table, contents).unwrap();
-    assert!(!advice(0).contains("Rebuild refuses"));
-    rebuild(0);
+    check(0, "could-be-better");
 }
 
 /// The MANIFEST ends within a record, as after a power failure, and misses no table.
@@ -244,8 +165,7 @@ fn an_incomplete_record_of_the_manifest_needs_nothing_first() {
     let mut manifest = std::fs::read(&path).unwrap();
     manifest.extend([1, 2, 3, 4, 100, 0, 1, 9, 9]);
     std::fs::write(path, manifest).unwrap();
-    let advice = tune(&args!["--min-size", "1", "--budget", "1M", copy.path()], 0).1["advice"].clone();
-    assert!(!advice["text"].as_str().unwrap().contains("first"), "{advice}");
+    assert_eq!(tune(&args![copy.path()], 0)["verdict"], "fine");
     let beside = folder();
     run(&args!["rebuild", copy.path(), "--to", beside.path().join("new")]).expect(0);
     if cfg!(not(windows)) {
@@ -253,7 +173,7 @@ fn an_incomplete_record_of_the_manifest_needs_nothing_first() {
     }
 }
 
-/// A block of one table has an unknown codec. The table's filters deny nothing, and new filters can be made for the
+/// A block of one table has an unknown codec. The table's filters hide nothing, and new filters can be made for the
 /// other tables.
 #[test]
 fn tables_in_an_unknown_codec_have_to_be_kept() {
@@ -267,10 +187,9 @@ fn tables_in_an_unknown_codec_have_to_be_kept() {
     let crc = crc32c::crc32c(&file[start..=end]).rotate_right(15).wrapping_add(0xa282_ead8);
     file[end + 1..end + 5].copy_from_slice(&crc.to_le_bytes());
     std::fs::write(path, file).unwrap();
-    let advice = tune(&args!["--min-size", "1", "--budget", "1M", copy.path()], 1).1["advice"].clone();
-    let words =
-        "Rebuild refuses tables that it cannot decode, unless --keep-undecodable leaves them as they are";
-    assert!(advice["text"].as_str().unwrap().ends_with(words), "{advice}");
+    let tuning = tune(&args![copy.path()], 2);
+    assert_eq!([&tuning["verdict"], &tuning["reason"], &tuning["action"]], ["unknown", "unread", "none"]);
+    assert!(tuning["error"].as_str().unwrap().starts_with("000005.ldb: "), "{tuning}");
     let beside = folder();
     run(&args!["rebuild", copy.path(), "--to", beside.path().join("new")]).expect(1);
     run(&args!["rebuild", copy.path(), "--to", beside.path().join("new"), "--keep-undecodable"]).expect(0);
@@ -286,19 +205,24 @@ fn an_earlier_rebuild_is_decided_on_first() {
     run(&args!["rebuild", path, "--in-place"]).expect(0);
     let tables = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
     let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
-    deny(&table, 100);
-    let words = "first, filterblock rebuild --discard has to remove them or, if no program has opened the database since, \
-                 --undo to bring them back";
-    let advice = || tune(&args![path], 1).1["advice"]["text"].as_str().unwrap().to_owned();
+    hide(&table, 100);
     let page = parent.path().join("page.html");
     let report = || {
-        run_long(&args!["report", path, "-o", page]).expect(1);
+        let line = run_long(&args!["report", path, "-o", page]).expect(1).out;
+        assert_eq!(line.lines().count(), 2, "{line}");
         std::fs::read_to_string(&page).unwrap()
     };
-    assert!(
-        advice().ends_with(&format!("The tables from before an earlier rebuild are still there: {words}"))
-    );
-    assert!(report().contains(words));
+    assert_eq!(tune(&args![path], 1)["obstacles"], json!(["undo-exists"]));
+    let shown = run_long(&args!["tune", path]).expect(1).quiet().out;
+    let end = [
+        "  The tables from before an earlier rebuild are still there. First delete them, or go back:"
+            .to_owned(),
+        format!("    filterblock rebuild --discard {}", word(path.to_str().unwrap())),
+        format!("    filterblock rebuild --undo {}", word(path.to_str().unwrap())),
+    ];
+    assert!(shown.ends_with(&(end.join("\n") + "\n")), "{shown}");
+    assert!(report().contains(end[2].trim()));
     run(&args!["rebuild", path, "--discard"]).expect(0);
-    assert!(!advice().contains("--discard"));
+    assert_eq!(tune(&args![path], 1)["obstacles"], json!([]));
+    assert!(!report().contains("--discard"));
 }

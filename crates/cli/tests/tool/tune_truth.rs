@@ -1,9 +1,9 @@
-//! The numbers of `tune` for a database, compared with tables that were really written with each setting, and with a
-//! plain count of the blocks that lookups read of them.
+//! The numbers of `tune` for a database, compared with tables that were really written with each number of bits per key,
+//! and with a plain count of the blocks that lookups read of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, SharedPolicy};
@@ -158,19 +158,22 @@ impl Store {
     }
 }
 
-/// The specs with other filters. `bits` gives the bits a key for each level.
-fn with(specs: &[Spec], bits: impl Fn(u8) -> u32, base_lg: u8) -> Vec<Spec> {
-    specs.iter().map(|spec| Spec { filters: Some((bits(spec.level), base_lg)), ..spec.clone() }).collect()
+/// The specs with filters of so many bits per key.
+fn with(specs: &[Spec], bits: u32) -> Vec<Spec> {
+    specs.iter().map(|spec| Spec { filters: Some((bits, 11)), ..spec.clone() }).collect()
 }
 
-fn tune(folder: &Path, arguments: &[&str]) -> (Vec<Value>, Value) {
+fn tune(folder: &Path, arguments: &[&str]) -> Value {
     let mut all = vec!["tune".as_ref(), "--json".as_ref(), folder.as_os_str()];
     all.extend(arguments.iter().map(|argument| std::ffi::OsStr::new(*argument)));
     let run = run(&all);
     assert_eq!(run.status, 0, "{}", run.err);
-    let mut lines = run.all_json();
-    let tuning = lines.pop().unwrap();
-    (lines, tuning)
+    run.one()
+}
+
+/// The rows by bits per key.
+fn rows(tuning: &Value) -> impl Iterator<Item = (u32, &Value)> {
+    tuning["by_bits"].as_array().unwrap().iter().map(|row| (number(&row["bits_per_key"]) as u32, row))
 }
 
 fn number(value: &Value) -> f64 {
@@ -195,36 +198,41 @@ fn agrees(said: &Value, counted: &[u64], what: &str) {
     assert!(off <= 0.1 * found || off <= 3.0 * error, "{what}: said {said}, counted {found} ± {error}");
 }
 
-/// The output of `tune` for the database, computed once for several tests.
-static TUNED: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
-    write(&database(), folder.path());
-    tune(folder.path(), &[])
-});
-
 #[test]
-fn sizes_are_those_of_tables_written_with_each_setting() {
+fn sizes_are_those_of_tables_written_with_each_number_of_bits() {
     let specs = database();
-    let (settings, tuning) = &*TUNED;
-    assert_eq!(settings.len(), 68);
-    assert_eq!(number(&tuning["now"]["size"]["value"]), Store::new(&specs).filter_size() as f64);
+    let folder = tempfile::tempdir().unwrap();
+    write(&specs, folder.path());
+    let tuning = tune(folder.path(), &[]);
+    assert_eq!(number(&tuning["filter_size"]), Store::new(&specs).filter_size() as f64);
     let entries: usize = specs.iter().map(|spec| spec.entries.len()).sum();
-    assert_eq!(number(&tuning["sample"]["entries"]["value"]), entries as f64);
-    for setting in settings {
-        let (bits, base_lg) = (number(&setting["bits_per_key"]) as u32, number(&setting["base_lg"]) as u8);
-        let store = Store::new(&with(&specs, |_| bits, base_lg));
+    assert_eq!((number(&tuning["entries"]), &tuning["bits_per_key"]), (entries as f64, &10.into()));
+    assert_eq!(rows(&tuning).map(|(bits, _)| bits).collect::<Vec<_>>(), [4, 6, 8, 10, 12, 14, 16, 20]);
+    for (bits, row) in rows(&tuning) {
         assert_eq!(
-            number(&setting["outcome"]["size"]["value"]),
-            store.filter_size() as f64,
-            "{bits} {base_lg}"
+            number(&row["filter_size"]),
+            Store::new(&with(&specs, bits)).filter_size() as f64,
+            "{bits}"
         );
-        assert_eq!(setting["in_use"] == true, (bits, base_lg) == (10, 11));
+    }
+    // Rates are shares of the keys that reach a filter, so they do not depend on levels.
+    let [random, ..] = drawn(&specs, 5000);
+    let bare: Vec<_> = specs.iter().map(|spec| Spec { filters: None, ..spec.clone() }).collect();
+    let reads = |specs: &[Spec]| -> u64 {
+        let store = Store::new(specs);
+        random.iter().map(|key| store.read(key).0).sum()
+    };
+    let checked = reads(&bare) as f64;
+    for (bits, row) in rows(&tuning).filter(|(bits, _)| *bits < 10) {
+        let (said, found) = (number(&row["fpr"]), reads(&with(&specs, bits)) as f64 / checked);
+        let error = 3.0 * (found / checked).sqrt() + 0.05 * found;
+        assert!((said - found).abs() < error, "{bits}: said {said}, counted {found}");
     }
 }
 
 /// For the user's own lookups, nothing is estimated.
 #[test]
-fn reads_of_given_lookups_are_those_of_tables_written_with_each_setting() {
+fn reads_of_given_lookups_are_those_of_tables_written_with_each_number_of_bits() {
     let specs = database();
     let folder = tempfile::tempdir().unwrap();
     write(&specs, folder.path());
@@ -232,7 +240,7 @@ fn reads_of_given_lookups_are_those_of_tables_written_with_each_setting() {
     let lookups: Vec<Vec<u8>> = (0..9000).map(|_| key(random.below(41_000))).collect();
     let file = folder.path().join("lookups");
     std::fs::write(&file, lookups.join(&b'\n')).unwrap();
-    let (settings, tuning) = tune(folder.path(), &["--lookups", file.to_str().unwrap()]);
+    let tuning = tune(folder.path(), &["--lookups", file.to_str().unwrap()]);
     let count = |specs: &[Spec]| {
         let store = Store::new(specs);
         let (mut present, mut absent) = (Vec::new(), Vec::new());
@@ -243,43 +251,18 @@ fn reads_of_given_lookups_are_those_of_tables_written_with_each_setting() {
         assert!(present.len() > 2000 && absent.len() > 2000);
         (present.len(), mean(&present), mean(&absent))
     };
-    let equal = |outcome: &Value, (_, present, absent): (usize, f64, f64), what: &str| {
-        let reads = &outcome["reads"];
-        for (said, counted) in [(&reads["present"], present), (&reads["lookups"], absent)] {
-            assert!(
-                (number(&said["value"]) - counted).abs() < 1e-9,
-                "{what}: said {said}, counted {counted}"
-            );
+    let now = count(&specs);
+    assert_eq!(tuning["lookups"], serde_json::json!({"given": 9000, "used": 9000, "stored": now.0}));
+    let equal = |said: [&Value; 2], (_, stored, absent): (usize, f64, f64)| {
+        for (said, counted) in said.into_iter().zip([stored, absent]) {
+            assert!((number(said) - counted).abs() < 1e-9, "said {said}, counted {counted}");
         }
     };
-    let now = count(&specs);
-    equal(&tuning["now"], now, "now");
-    assert_eq!(tuning["lookups"], serde_json::json!({"given": 9000, "used": 9000, "present": now.0}));
-    for (bits, base_lg) in [(4, 11), (7, 14), (10, 11), (10, 63), (20, 16)] {
-        let setting = settings
-            .iter()
-            .find(|one| one["bits_per_key"] == bits && one["base_lg"] == base_lg)
-            .unwrap_or_else(|| panic!("{bits} {base_lg}"));
-        let counted = count(&with(&specs, |_| bits, base_lg as u8));
-        equal(&setting["outcome"], counted, &format!("{bits} bits, base_lg {base_lg}"));
+    equal([&tuning["stored_reads"]["value"], &tuning["absent_reads"]["value"]], now);
+    for (bits, row) in rows(&tuning) {
+        equal([&row["stored_reads"], &row["absent_reads"]], count(&with(&specs, bits)));
     }
-    let choice = &tuning["by_level"];
-    equal(&choice["outcome"], count(&chosen(&specs, choice)), "by level");
 }
-
-/// The specs with the filters of a choice.
-fn chosen(specs: &[Spec], choice: &Value) -> Vec<Spec> {
-    let bits: BTreeMap<u64, u32> = choice["bits_per_key"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| (one["level"].as_u64().unwrap(), number(&one["bits_per_key"]) as u32))
-        .collect();
-    with(specs, |level| bits[&level.into()], number(&choice["base_lg"]) as u8)
-}
-
-/// The JSON pointers to the reads for each of the sets of keys that `drawn` returns.
-const KINDS: [&str; 5] = ["/random", "/near/changed", "/near/cut", "/near/longer", "/present"];
 
 /// Five sets of keys that the test draws. Four have absent keys: stored ones with eight random bytes appended, with a
 /// byte changed to another one that occurs there, cut by one to four bytes, and made longer by as many. The fifth set
@@ -322,85 +305,33 @@ fn drawn(specs: &[Spec], count: usize) -> [Vec<Vec<u8>>; 5] {
     sets
 }
 
-fn reads_agree(outcome: &Value, specs: &[Spec], sets: &[Vec<Vec<u8>>; 5], what: &str) {
-    let store = Store::new(specs);
-    for (set, kind) in sets.iter().zip(KINDS) {
-        let counted: Vec<u64> = set.iter().map(|key| store.read(key).0).collect();
-        agrees(outcome["reads"].pointer(kind).unwrap(), &counted, &format!("{what}, {kind}"));
-    }
-    // The headline is the worst of what is likely: keys of one length are neither cut nor made longer.
-    let reads = &outcome["reads"];
-    let of = |kind: &str| reads["near"][kind]["value"].as_f64().unwrap_or_default();
-    assert_eq!(number(&reads["neighbours"]["value"]), of(reads["worst"].as_str().unwrap()), "{reads}");
-    let has_one_length =
-        specs.iter().flat_map(|spec| spec.entries.keys()).all(|key| key.len() == sets[4][0].len());
-    let likely: &[&str] = if has_one_length { &["changed"] } else { &["changed", "cut", "longer"] };
-    assert!(likely.iter().all(|kind| of(kind) <= number(&reads["neighbours"]["value"])), "{reads}");
-}
-
 #[test]
 fn reads_are_what_lookups_of_other_random_keys_read() {
     let mut specs = database();
-    // A table without filters costs a block wherever a lookup comes to it.
+    // A table without filters costs a block wherever a lookup reaches it.
     specs[4].filters = None;
     let folder = tempfile::tempdir().unwrap();
     write(&specs, folder.path());
-    let (settings, tuning) = tune(folder.path(), &["--min-size", "0"]);
+    let tuning = tune(folder.path(), &[]);
     let sets = drawn(&specs, 10_000);
-    reads_agree(&tuning["now"], &specs, &sets, "now");
-    assert_eq!(tuning["budget"]["origin"], "ten-bits");
-    for setting in settings.iter().filter(|one| [5, 10, 14].contains(&one["bits_per_key"].as_u64().unwrap()))
-    {
-        let (bits, base_lg) = (number(&setting["bits_per_key"]) as u32, number(&setting["base_lg"]) as u8);
-        reads_agree(
-            &setting["outcome"],
-            &with(&specs, |_| bits, base_lg),
-            &sets,
-            &format!("{bits} {base_lg}"),
-        );
+    let counted = |specs: &[Spec], set: usize| -> Vec<u64> {
+        let store = Store::new(specs);
+        sets[set].iter().map(|key| store.read(key).0).collect()
+    };
+    let exactly = |value: &Value| serde_json::json!({"value": value, "low": value, "high": value});
+    agrees(&tuning["absent_reads"], &counted(&specs, 0), "random, now");
+    agrees(&tuning["stored_reads"], &counted(&specs, 4), "stored, now");
+    let similar = &tuning["similar"];
+    let set = ["changed", "cut-short", "lengthened"].iter().position(|kind| similar["kind"] == *kind);
+    // Keys of one length are neither cut short nor lengthened, and these numbers are no sequence with gaps.
+    let (set, reads) = (set.map_or(1, |set| set + 1), exactly(&similar["reads"]));
+    if similar["kind"] != "between-numbers" {
+        agrees(&reads, &counted(&specs, set), "similar, now");
     }
-    for name in ["uniform", "by_level"] {
-        let choice = &tuning[name];
-        let rebuilt = chosen(&specs, choice);
-        reads_agree(&choice["outcome"], &rebuilt, &sets, name);
-        let size = Store::new(&rebuilt).filter_size();
-        assert_eq!(number(&choice["outcome"]["size"]["value"]), size as f64, "{name}");
-        assert!(size as f64 <= number(&tuning["budget"]["bytes"]), "{name}");
+    for (bits, row) in rows(&tuning) {
+        let specs = with(&specs, bits);
+        agrees(&exactly(&row["absent_reads"]), &counted(&specs, 0), &format!("random, {bits}"));
+        agrees(&exactly(&row["stored_reads"]), &counted(&specs, 4), &format!("stored, {bits}"));
     }
-    // Level 0 has the program's own bits a key, because tables come and go there. No setting that fits the budget and
-    // is the same on all levels is better.
-    let by_level = &tuning["by_level"];
-    assert_eq!(by_level["bits_per_key"][0], serde_json::json!({"level": 0, "bits_per_key": 10}));
-    let reads = |of: &Value| number(&of["outcome"]["reads"]["neighbours"]["value"]);
-    let fitting = settings.iter().filter(|one| {
-        one["bits_per_key"] == 10
-            && number(&one["outcome"]["size"]["value"]) <= number(&tuning["budget"]["bytes"])
-    });
-    let best = fitting.map(reads).fold(f64::INFINITY, f64::min);
-    assert!(best.is_finite() && reads(by_level) <= best * 1.05, "{} {best}", reads(by_level));
-    assert_eq!(tuning["advice"]["action"], "rebuild");
-}
-
-/// Rates are shares of the keys that come to a filter, so they do not depend on levels.
-#[test]
-fn rates_are_those_of_filters_written_with_each_setting() {
-    let specs = database();
-    let (settings, _) = &*TUNED;
-    let [random, ..] = drawn(&specs, 5000);
-    for setting in settings.iter().filter(|one| one["bits_per_key"] == 4) {
-        let (bits, base_lg) = (number(&setting["bits_per_key"]) as u32, number(&setting["base_lg"]) as u8);
-        let store = Store::new(&with(&specs, |_| bits, base_lg));
-        let bare =
-            Store::new(&specs.iter().map(|spec| Spec { filters: None, ..spec.clone() }).collect::<Vec<_>>());
-        let passed: u64 = random.iter().map(|key| store.read(key).0).sum();
-        let asked: u64 = random.iter().map(|key| bare.read(key).0).sum();
-        let (said, found) = (&setting["outcome"]["rates"]["random"], passed as f64 / asked as f64);
-        let error = 3.0 * (found / asked as f64).sqrt() + 0.05 * found;
-        assert!(
-            (number(&said["rate"]) - found).abs() < error,
-            "{bits} {base_lg}: said {said}, counted {found}"
-        );
-        let formula = number(&setting["outcome"]["rates"]["formula"]);
-        assert!((formula / 0.1548 - 1.0).abs() < 0.05, "{bits}: {formula}");
-    }
+    assert_eq!([&tuning["verdict"], &tuning["reason"]], ["could-be-better", "reads"]);
 }

@@ -26,12 +26,12 @@ fn files_that_the_database_does_not_use_are_neither_damage_nor_sound() {
     let state = |name: &str| {
         let lines = inspect.json();
         let line = lines.iter().find(|line| line["path"].as_str().unwrap().ends_with(name)).unwrap();
-        (line["status"].clone(), line["live"].clone(), line["error_kind"].clone())
+        (line["verdict"].clone(), line["live"].clone(), line["error_kind"].clone())
     };
     for name in ["000003.ldb", "000099.ldb"] {
-        assert_eq!(state(name), (json!("not-live"), json!(false), json!(null)), "{name}");
+        assert_eq!(state(name), (json!("fine"), json!(false), json!(null)), "{name}");
     }
-    assert_eq!(state("000005.ldb"), (json!("ok"), json!(true), json!(null)));
+    assert_eq!(state("000005.ldb"), (json!("fine"), json!(true), json!(null)));
     let totals = inspect.all_json().pop().unwrap();
     assert_eq!(
         ["tables", "damaged", "not_live"].map(|field| totals[field].clone()),
@@ -39,10 +39,13 @@ fn files_that_the_database_does_not_use_are_neither_damage_nor_sound() {
     );
 
     let verify = run(&args!["verify", "--json", copy.path()]).expect(0);
-    let statuses: Vec<_> = verify.json().iter().map(|line| line["status"].clone()).collect();
-    assert_eq!(statuses, ["sound", "not-live", "sound", "sound", "sound", "not-live"]);
+    let lines = verify.json();
+    assert!(lines.iter().all(|line| line["verdict"] == "fine"), "{lines:?}");
+    let told = |line: &&Value| line["notes"].to_string().contains("incomplete and unused");
+    assert_eq!(lines.iter().filter(told).count(), 2);
     let text = run(&args!["verify", copy.path()]).expect(0).quiet().out;
-    assert!(text.contains("6 files in all: 4 sound, 2 not live; "), "{text}");
+    assert!(text.contains("  2 unused tables are incomplete: 000003.ldb, 000099.ldb\n"), "{text}");
+    let text = run(&args!["verify", "-v", copy.path()]).expect(0).quiet().out;
     assert!(text.contains("it is being written, or was left behind"), "{text}");
     run(&args!["query", copy.path(), "no such key"]).expect(1);
 
@@ -53,7 +56,7 @@ fn files_that_the_database_does_not_use_are_neither_damage_nor_sound() {
     let inspect = run(&args!["inspect", "--json", copy.path()]).expect(1);
     let lines = inspect.json();
     let line = lines.iter().find(|line| line["path"] == live.to_str().unwrap()).unwrap();
-    assert_eq!((&line["status"], &line["error_kind"]), (&json!("error"), &json!("damaged")));
+    assert_eq!((&line["verdict"], &line["error_kind"]), (&json!("damaged"), &json!("damaged")));
     run(&args!["verify", copy.path()]).expect(1);
     run(&args!["query", copy.path(), "no such key"]).expect(2);
     // Without a MANIFEST that can be relied on, every table has to be whole.
@@ -63,9 +66,9 @@ fn files_that_the_database_does_not_use_are_neither_damage_nor_sound() {
         .expect(1)
         .json()
         .iter()
-        .map(|line| line["status"].clone())
+        .map(|line| line["verdict"].clone())
         .collect();
-    assert_eq!(statuses, ["findings", "sound", "findings", "sound", "sound", "sound", "findings"]);
+    assert_eq!(statuses, ["damaged", "fine", "damaged", "fine", "fine", "fine", "damaged"]);
 }
 
 #[test]
@@ -77,10 +80,10 @@ fn a_file_that_is_named_is_judged_as_a_table() {
     for name in ["x", "x.ldb", "000003.ldb", "000099.ldb"] {
         let path = copy.path().join(name);
         let line = run(&args!["verify", "--json", path]).expect(1).one();
-        assert_eq!(line["status"], "findings", "{name}");
-        assert_eq!(line["findings"][0]["code"], "not-a-table", "{name}");
+        assert_eq!(line["verdict"], "damaged", "{name}");
+        assert_eq!(line["problems"][0]["code"], "not-a-table", "{name}");
         let line = run(&args!["inspect", "--json", path]).expect(1).one();
-        assert_eq!((&line["status"], &line["error_kind"]), (&json!("error"), &json!("damaged")), "{name}");
+        assert_eq!((&line["verdict"], &line["error_kind"]), (&json!("damaged"), &json!("damaged")), "{name}");
         assert!(!line["live"].is_null() && !line["comparator"].is_null(), "{name}");
     }
 }
@@ -143,7 +146,7 @@ fn files_of_another_kind_are_called_that() {
             args!["verify", "--json", path].to_vec(),
         ] {
             let line = run(&command).one();
-            let error = if line["error"].is_null() { &line["findings"][0]["found"] } else { &line["error"] };
+            let error = if line["error"].is_null() { &line["problems"][0]["found"] } else { &line["error"] };
             assert!(error.as_str().unwrap().contains(kind), "{kind}: {line}");
             assert_eq!(line["error_kind"], "damaged", "{line}");
         }
@@ -179,7 +182,7 @@ fn the_entries_at_the_start_of_a_table_cut_short_are_counted() {
         let mut cut = sound[..handles[blocks].offset as usize + end].to_vec();
         cut[handles[1.min(blocks - 1)].offset as usize + 5] ^= u8::from(is_damaged);
         let cut = file(&folder, "cut.ldb", &cut);
-        let expected = format!("; {entries} entries at its start can be read");
+        let expected = format!("{entries} entries at its start can be read.");
         for command in [args!["inspect", cut], args!["verify", cut]] {
             let run = run(&command).expect(1);
             assert!(run.out.contains(&expected), "{expected}: {run:?}");
@@ -190,8 +193,6 @@ fn the_entries_at_the_start_of_a_table_cut_short_are_counted() {
 /// The example in the help of `inspect` finds the tables that the totals count.
 #[test]
 fn an_unfinished_file_is_no_table_without_filters() {
-    let help = run(&["inspect", "--help"]).expect(0).out;
-    assert!(help.contains(r#"select(.object == "table" and .data_blocks != null and .filter == null).path"#));
     let copy = manifest::copy_of(&database("unfiltered"));
     fs::write(copy.path().join("000099.ldb"), "begun").unwrap();
     let lines = run(&args!["inspect", "--json", copy.path()]).expect(0).all_json();
@@ -199,6 +200,6 @@ fn an_unfinished_file_is_no_table_without_filters() {
     let without = |line: &&Value| !line["data_blocks"].is_null() && line["filter"].is_null();
     let totals = lines.iter().find(|line| line["object"] == "totals").unwrap();
     assert_eq!(tables.clone().count(), 3);
-    assert_eq!(tables.filter(without).count() as u64, totals["unfiltered"].as_u64().unwrap());
-    assert_eq!(totals["unfiltered"], 2);
+    assert_eq!(tables.filter(without).count() as u64, totals["without_filters"].as_u64().unwrap());
+    assert_eq!(totals["without_filters"], 2);
 }

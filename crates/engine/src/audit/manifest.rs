@@ -15,8 +15,8 @@ use super::passed_over::PassedOver;
 use super::state;
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Note, Remark, StateFault,
-    Subject,
+    AddedTable, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState, Note, Remark,
+    StateFault, Subject,
 };
 use crate::walk::{
     Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_listed, open_named,
@@ -177,13 +177,14 @@ impl Shown<'_> {
         for table in scan.manifest.tables() {
             (self.sink)(ManifestLine::Table(subject, AddedTable::of(table)))?;
         }
-        let state = ManifestState::new(&scan.manifest, faults);
+        let mut state = ManifestState::new(&scan.manifest, faults);
         if state.torn.is_some() && is_one && !has_unlisted {
             remarks.push(Remark::new(subject.path, Note::CutWrite));
         }
         self.outcome.is_damaged |= state.torn.is_some() && !is_one;
         let len = open_listed(self.storage, subject.path).ok().and_then(|file| file.len().ok());
         let huge = len.and_then(|len| state::huge(subject.path, len, &scan.manifest));
+        (state.len, state.huge) = (len, huge.as_ref().map(HugeManifest::title));
         let folder = subject.path.parent().unwrap_or(Path::new(""));
         remarks.extend(huge.map(|huge| Remark::new(subject.path, huge.text(folder))));
         (self.sink)(ManifestLine::State(Subject { remarks: &remarks, ..subject }, state))

@@ -64,7 +64,7 @@ impl PassedOver {
 
     /// The finding for `verify`.
     pub(crate) fn finding(self) -> Finding {
-        Finding::new(Code::Manifest, self.offset(), self.expected(), self.found())
+        Finding::new(Code::ManifestDamaged, self.offset(), self.expected(), self.found())
     }
 
     const fn offset(self) -> Option<u64> {
@@ -84,9 +84,9 @@ impl PassedOver {
 
     fn found(self) -> String {
         match self {
-            Self::Zeros(_) => "zeros up to the end, which LevelDB passes over".to_owned(),
-            Self::Hidden(_) => "zeros with other bytes behind them, which LevelDB passes over".to_owned(),
-            Self::Length(_) => "one beyond its end, which LevelDB passes over".to_owned(),
+            Self::Zeros(_) => "zeros up to the end, which LevelDB ignores".to_owned(),
+            Self::Hidden(_) => "zeros with other bytes behind them, which LevelDB ignores".to_owned(),
+            Self::Length(_) => "one beyond its end, which LevelDB ignores".to_owned(),
             Self::Sequence(last) => last.to_string(),
         }
     }

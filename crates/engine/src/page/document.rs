@@ -6,10 +6,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::pictures;
 use super::request::Shown;
 use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
-use super::verdict::{Tone, Verdict};
-use super::words::text;
+use super::words::{message, text};
 use crate::audit::overview::Kind;
-use crate::words::{count, counted, distinct_keys, entries, measured, size};
+use crate::report::Severity;
+use crate::words::{AdviceText, count, counted, distinct_keys, entries, measured, sentence, size};
 
 /// The style sheet of a page, for light and dark mode, apart from that of its pictures.
 const STYLE: &str = include_str!("style.css");
@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The page as HTML.
-pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
+pub(super) fn document(page: &Shown<'_>, advice: &AdviceText) -> String {
     let path = text(escape_path(page.path).to_string().as_bytes());
     let what = match page.overview.kind {
         Kind::Database => "The filters of the database",
@@ -32,7 +32,7 @@ pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
             body {
                 header {
                     h1 { span { (what) } code { (path) } }
-                    (verdict_box(verdict))
+                    (advice_box(advice))
                     (numbers(page))
                 }
                 main {
@@ -70,16 +70,33 @@ pub(super) fn head(title: &Markup, styles: &[&str]) -> Markup {
     }
 }
 
-pub(super) fn verdict_box(verdict: &Verdict) -> Markup {
-    let class = match verdict.tone {
-        Tone::Good => "verdict good",
-        Tone::Better => "verdict better",
-        Tone::Bad => "verdict bad",
+/// The verdict, what follows from it, and the command.
+fn advice_box(advice: &AdviceText) -> Markup {
+    let (severity, headline) = (advice.verdict.severity(), advice.headline());
+    let paragraphs: Vec<_> = advice.paragraphs.iter().map(|text| message(text)).collect();
+    verdict_box(severity, &sentence(&message(&headline)), &paragraphs, &advice.commands, &advice.after)
+}
+
+/// The box at the top of a page.
+pub(super) fn verdict_box(
+    severity: Severity,
+    headline: &str,
+    paragraphs: &[String],
+    commands: &[String],
+    after: &[String],
+) -> Markup {
+    let class = match severity {
+        Severity::Good => "verdict good",
+        Severity::Notice => "verdict better",
+        Severity::Bad => "verdict bad",
+        Severity::Unknown => "verdict unknown",
     };
     html! {
         div class=(class) {
-            p { (verdict.state) " " (verdict.advice) }
-            @if let Some(command) = &verdict.command { pre { code { (command) } } }
+            p { b { (headline) } }
+            @for text in paragraphs { p { (text) } }
+            @if !commands.is_empty() { pre { code { (commands.join("\n")) } } }
+            @for text in after { p { (text) } }
         }
     }
 }
@@ -94,8 +111,8 @@ fn numbers(page: &Shown<'_>) -> Markup {
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
     // Rates for all kinds of absent keys near stored ones are known only if other filters were tried.
     let (near, rate) = match page.tuned() {
-        Some(tuning) => ("keys near stored ones passing", tuning.now.rates.neighbours),
-        None => ("changed or longer keys passing", sums.neighbour_fpr.mean()),
+        Some(tuning) => ("similar keys passing", tuning.now.rates.worst),
+        None => ("changed or longer keys passing", sums.similar_fpr.mean()),
     };
     numbers.extend(rate.map(|rate| (near, measured(rate))));
     let findings = page.overview.found.total();

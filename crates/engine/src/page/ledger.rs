@@ -7,12 +7,12 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::document::{head, verdict_box};
 use super::sections::grid::{Cell, folded, grid};
-use super::verdict::{Tone, Verdict};
-use super::words::{message, name, sentence, text};
+use super::words::{message, name, text};
 use crate::report::{
     DoubtfulKey, FileStanding, LossKind, LossReport, RepairReport, RepairStatus, RepairedFile, RepairedKind,
+    Severity,
 };
-use crate::words::{count, counted, counted_as, size};
+use crate::words::{count, counted, counted_as, sentence, size};
 
 /// The greatest numbers of files, of losses of each kind, and of doubtful keys that are listed.
 const MOST: usize = 800;
@@ -34,7 +34,7 @@ pub fn repair_page(path: &Path, report: &RepairReport) -> String {
             body {
                 header {
                     h1 { span { (what) } code { (path) } }
-                    (verdict_box(&verdict(report)))
+                    (verdict(report))
                     (numbers(report))
                 }
                 main {
@@ -51,21 +51,21 @@ pub fn repair_page(path: &Path, report: &RepairReport) -> String {
     markup.into_string()
 }
 
-fn verdict(report: &RepairReport) -> Verdict {
+fn verdict(report: &RepairReport) -> Markup {
     let keys = counted(report.sums.keys, "key");
     let state = match (report.status, report.sums.keys) {
         (RepairStatus::DryRun, _) => format!("{keys} would be saved; nothing was written."),
         (_, 1) => format!("{keys} is saved."),
         _ => format!("{keys} are saved."),
     };
-    let (tone, advice) = match report.is_complete {
-        true => (Tone::Good, "Nothing is lost, and nothing is doubtful."),
+    let (severity, advice) = match report.is_complete {
+        true => (Severity::Good, "Nothing is lost, and nothing is doubtful."),
         false if report.unknown.is_empty() => {
-            (Tone::Better, "Nothing is lost or doubtful but what is told below.")
+            (Severity::Notice, "Nothing is lost or doubtful but what is told below.")
         }
-        false => (Tone::Bad, "It is not known whether more is lost than what is told below."),
+        false => (Severity::Bad, "It is not known whether more is lost than what is told below."),
     };
-    Verdict { tone, state, advice: advice.to_owned(), command: None }
+    verdict_box(severity, &format!("{state} {advice}"), &[], &[], &[])
 }
 
 fn numbers(report: &RepairReport) -> Markup {

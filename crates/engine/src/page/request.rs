@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::verdict::Verdict;
+use super::verdict::facts;
 use super::{document::document, pictures::FillStrip, words::text};
 use crate::audit::overview::Overview;
-use crate::audit::{overview::Kind, stats::FilterStats, tune::Request};
-use crate::report::{Choice, Filters, Table, Tuning};
+use crate::audit::{overview::Kind, stats::FilterStats, tune::Request, tune::advise};
+use crate::report::{Advice, Candidate, Filters, Table, TuneFailure, Tuning};
 use crate::walk::{Inputs, PathError, Storage, open_listed};
+use crate::words::{AdviceText, advice_text};
 use crate::{engine::Engine, words::FillBins, words::ratio};
 
 /// The greatest number of tables whose filters are shown as a strip.
@@ -35,12 +36,8 @@ impl Default for PageRequest {
 pub struct Page {
     /// The page, without scripts and complete in itself.
     pub html: String,
-    /// The verdict of the page in one line.
-    pub verdict: String,
-    /// The command that the verdict advises; `None`: the verdict advises no command.
-    pub command: Option<String>,
-    /// There are findings: files or filters are damaged or wrong, or something could not be read.
-    pub is_bad: bool,
+    /// The verdict and the advice with which it begins.
+    pub advice: AdviceText,
 }
 
 impl Engine {
@@ -65,11 +62,12 @@ impl Engine {
         let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
         let tuning = request.tune.as_ref().filter(|_| has_database);
         let tuning = tuning.map(|request| self.tune_one(inputs, request));
-        let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
-        let shown = Shown { path, overview: &overview, strips: &strips, tuning };
-        let verdict = Verdict::of(&shown);
-        let (html, line, is_bad) = (document(&shown, &verdict), verdict.line(), verdict.is_bad());
-        Ok(Page { html, verdict: line, command: verdict.command, is_bad })
+        let tuned = tuning.as_ref();
+        let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
+        let advice = advise(&facts(path, &overview, tuned), measured);
+        let text = advice_text(&advice, measured, path);
+        let shown = Shown { path, overview: &overview, strips: &strips, tuned, advice: &advice };
+        Ok(Page { html: document(&shown, &text), advice: text })
     }
 
     /// The filters along a table; `None` if the table has no filters that can be read, or if the table can no longer
@@ -96,18 +94,20 @@ pub(super) struct Shown<'a> {
     pub(super) strips: &'a [Strip],
     /// The effects that other filters would have, or the reason why they could not be found out. `None`: no
     /// other filters were tried.
-    pub(super) tuning: Option<Result<&'a Tuning, &'a str>>,
+    pub(super) tuned: Option<&'a Result<Tuning, TuneFailure>>,
+    /// The advice.
+    pub(super) advice: &'a Advice,
 }
 
 impl<'a> Shown<'a> {
     /// The effects that other filters would have, if they are known.
     pub(super) fn tuned(&self) -> Option<&'a Tuning> {
-        self.tuning.and_then(Result::ok)
+        self.tuned?.as_ref().ok()
     }
 
     /// The filters that are advised; `None` if no other filters are advised.
-    pub(super) fn advised(&self) -> Option<&'a Choice> {
-        self.tuned()?.advice.choice.as_ref()
+    pub(super) fn advised(&self) -> Option<&'a Candidate> {
+        self.tuned()?.advised(Some(self.advice))
     }
 }
 

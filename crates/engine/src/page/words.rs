@@ -64,23 +64,6 @@ pub(super) const fn state(state: TableState) -> &'static str {
     }
 }
 
-/// The words for a number of tables: `the table`, `both tables`, `all 12 tables`.
-pub(super) fn all_tables(number: u64) -> String {
-    match number {
-        1 => "the table".to_owned(),
-        2 => "both tables".to_owned(),
-        number => format!("all {} tables", count(number)),
-    }
-}
-
-/// `text` as a sentence: with a capital letter at its beginning and, unless it ends with `.`, `!` or `?`, a full stop.
-pub(super) fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
-    let text = format!("{first}{}", chars.as_str());
-    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,12 +89,5 @@ mod tests {
         assert_eq!(text(off.as_bytes()), format!("x{}… (3,001 bytes)", "世".repeat((MOST - 1) / 3)));
         assert_eq!(message(&"é".repeat(2000)), format!("{}…", "é".repeat(1000)));
         assert_eq!(message("short"), "short");
-    }
-
-    #[test]
-    fn sentences_begin_large_and_end() {
-        assert_eq!(sentence("leave it: it is good"), "Leave it: it is good.");
-        assert_eq!(sentence("Über 5."), "Über 5.");
-        assert_eq!(sentence(""), ".");
     }
 }

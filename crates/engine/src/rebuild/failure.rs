@@ -147,7 +147,7 @@ const fn advice(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "; run this as the user that the database belongs to",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space; in place, --batch and --no-undo do with less"
+            "; free some space; in place, --no-undo does with less"
         }
         io::ErrorKind::ReadOnlyFilesystem => "; --to makes a copy elsewhere",
         _ => "",

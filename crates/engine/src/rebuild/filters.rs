@@ -12,7 +12,7 @@ use filterblock::{
 
 use super::failure::{Failure, Result};
 use super::files::Folder;
-use super::request::{BitsByLevel, FilterRequest, Options, check};
+use super::request::{FilterRequest, Options, check};
 use crate::audit::{decode_limit, read_options};
 use crate::report::ErrorKind;
 use crate::walk::PathError;
@@ -30,7 +30,7 @@ pub(super) enum Filters {
 
 #[derive(Clone, Debug)]
 pub(super) struct Maker {
-    bits: BitsByLevel,
+    bits: u32,
     policy: Policy,
     base_lg: Option<u8>,
     /// The `base_lg` for tables whose own `base_lg` is not known: the most common one of the tables or, if no table's
@@ -82,18 +82,16 @@ impl Filters {
             Failure::refused(dir.path(), why)
         })?;
         let usual_base_lg = most_common(found.iter().filter_map(|(_, filters)| filters.as_ref()?.base_lg));
-        Ok(Self::Make(Maker { bits: bits.clone(), policy, base_lg: *base_lg, usual_base_lg, idb_keys }))
+        Ok(Self::Make(Maker { bits: *bits, policy, base_lg: *base_lg, usual_base_lg, idb_keys }))
     }
 
-    /// The filters for a table of this level; `None`: it gets no filters. `before`: the filters that it has
-    /// now.
-    pub(super) fn of(&self, level: u8, before: Option<&FiltersReport>) -> Option<TableFilters> {
+    /// The filters for a table; `None`: it gets no filters. `before`: the filters that it has now.
+    pub(super) fn of(&self, before: Option<&FiltersReport>) -> Option<TableFilters> {
         let Self::Make(maker) = self else { return None };
         let own = before.and_then(|filters| filters.base_lg);
-        let bits_per_key = maker.bits.of(level);
         Some(TableFilters {
-            policy: maker.policy.with_bits(bits_per_key),
-            bits_per_key,
+            policy: maker.policy.with_bits(maker.bits),
+            bits_per_key: maker.bits,
             base_lg: maker.base_lg.or(own).unwrap_or(maker.usual_base_lg),
             idb_keys: maker.idb_keys,
         })

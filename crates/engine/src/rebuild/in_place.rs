@@ -9,7 +9,7 @@ use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current, set_current};
 use super::marker::{Action, Marker};
 use super::recovery::{self, Recovered};
-use super::request::{InPlace, Options, check};
+use super::request::{Options, check};
 use super::undo_folder::{Contents, FoundUndo, Rights, TableFile, UndoRecord};
 use super::work::{Job, NewTable, RebuildPlan};
 use super::{place::DatabaseFolder, source::OldDatabase};
@@ -20,8 +20,8 @@ use crate::run::Watch;
 ///
 /// # Errors
 ///
-/// After an error, the database is as it was before, or as it was after one of the run's commits.
-pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
+/// After an error, the database is as it was before, unless its folder could not be synced after the commit.
+pub(super) fn run(dir: &Path, request: &Options, keeps_undo: bool, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
         true => DatabaseFolder::open_for_reading(dir, command)?,
@@ -38,7 +38,7 @@ pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watc
         report.undo = undo_path(place)?;
         return Ok(report);
     }
-    let rebuilt = rebuild(request, how, place, report, watch);
+    let rebuilt = rebuild(request, keeps_undo, place, report, watch);
     rebuilt.map_err(|failure| recovery::also(failure, &recovered))
 }
 
@@ -50,7 +50,7 @@ fn as_text(request: &Options) -> String {
 /// Rebuilds an open database. The remains of an earlier run have been cleared away, except in a dry run.
 fn rebuild(
     request: &Options,
-    how: &InPlace,
+    keeps_undo: bool,
     place: &DatabaseFolder,
     mut report: Report,
     watch: &dyn Watch,
@@ -61,7 +61,7 @@ fn rebuild(
     }
     let source = OldDatabase::read(dir)?;
     if let Some(table) = source.tables.first()
-        && how.keeps_undo
+        && keeps_undo
         && !request.dry_run
     {
         undo.try_out(&table.name)?;
@@ -71,53 +71,29 @@ fn rebuild(
     if work.source.tables.is_empty() {
         return Ok(report);
     }
-    replace_all(request, how, place, &work, &mut report)?;
-    report.verified = request.verify && !request.dry_run;
-    conclude(place, &mut report);
-    Ok(report)
-}
-
-/// Replaces the tables in batches, whose size `how.batch` limits. A dry run only determines the sizes of the new
-/// tables.
-fn replace_all(
-    request: &Options,
-    how: &InPlace,
-    place: &DatabaseFolder,
-    work: &RebuildPlan<'_>,
-    report: &mut Report,
-) -> Result<()> {
-    let (dir, watch) = (&place.dir, work.watch());
-    let batches = work.batches(how.batch);
-    let last = batches.len().saturating_sub(1);
-    let mut state = State::of(&work.source);
-    for (at, jobs) in batches.iter().enumerate() {
-        let ready = check(watch).and_then(|()| {
-            work.check_room(dir, jobs).map_err(|failure| match failure.is_refusal() {
-                true => failure.and("see --batch and --no-undo"),
-                false => failure,
-            })
-        });
-        ready.map_err(|failure| failure.and(so_far(at as u64)))?;
-        if request.dry_run {
-            let done = work.rewrite(jobs, |_| None)?;
-            report.tables.extend(done.into_iter().map(|done| done.report));
-            continue;
-        }
-        let batch = Batch { work, request, how, place, jobs, at: at as u64, is_last: at == last };
-        let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
+    let jobs = work.newest_first();
+    let ready = check(watch).and_then(|()| {
+        work.check_room(dir, &jobs).map_err(|failure| match failure.is_refusal() {
+            true => failure.and("see --no-undo"),
+            false => failure,
+        })
+    });
+    ready.map_err(|failure| failure.and(AS_BEFORE))?;
+    if request.dry_run {
+        let done = work.rewrite(&jobs, |_| None)?;
         report.tables.extend(done.into_iter().map(|done| done.report));
-        report.manifest = Some(state.file.name.clone());
-        // The new tables are live now. After the last batch, clearing away can wait for the next run.
+    } else {
+        let commit = Commit { work: &work, request, keeps_undo, place, jobs: &jobs };
+        let (done, manifest) = commit.run().map_err(|failure| commit.give_up(failure))?;
+        report.tables.extend(done.into_iter().map(|done| done.report));
+        report.manifest = Some(manifest);
+        // The new tables are live now. Clearing away can wait for the next run.
         if let Err(failure) = recovery::recover(place) {
-            let failure = failure.and("the next rebuild clears it away");
-            if at != last {
-                // The next batch's marker would replace this one, and name other files.
-                return Err(failure.and("some of the tables have their new filters"));
-            }
-            report.notes.push(failure.to_string());
+            report.notes.push(failure.and("the next rebuild clears it away").to_string());
         }
     }
-    Ok(())
+    conclude(place, &mut report);
+    Ok(report)
 }
 
 /// Completes the report. The rebuild is done, so errors become notes.
@@ -155,51 +131,37 @@ fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
     Err(Failure::refused(&place.undo.path(), why))
 }
 
-/// The state of the database between two commits.
-struct State {
-    file: FileRecord,
-    tables: Vec<LiveTable>,
-}
-
-impl State {
-    fn of(source: &OldDatabase) -> Self {
-        Self { file: source.manifest_file.clone(), tables: source.manifest.tables().to_vec() }
-    }
-}
-
-/// The tables that one commit replaces, the newest first.
-struct Batch<'a> {
+/// The commit that replaces all tables.
+struct Commit<'a> {
     work: &'a RebuildPlan<'a>,
     request: &'a Options,
-    how: &'a InPlace,
+    keeps_undo: bool,
     place: &'a DatabaseFolder,
+    /// The tables, the newest first.
     jobs: &'a [Job<'a>],
-    at: u64,
-    is_last: bool,
 }
 
-impl Batch<'_> {
-    /// Replaces the tables. After an error, the commit has not taken place, unless the folder could not be
-    /// synced after it.
-    fn run(&self, state: &mut State) -> Result<Vec<NewTable>> {
-        let dir = &self.work.source.dir;
-        let number = self.work.source.first_free.saturating_add(self.work.source.tables.len() as u64);
-        let number = number.saturating_add(self.at);
+impl Commit<'_> {
+    /// Replaces the tables. Returns them with the name of the new MANIFEST. After an error, the commit has not taken
+    /// place, unless the folder could not be synced after it.
+    fn run(&self) -> Result<(Vec<NewTable>, String)> {
+        let source = &self.work.source;
+        let (dir, old) = (&source.dir, &source.manifest_file);
+        let number = source.first_free.saturating_add(source.tables.len() as u64);
         let name = FileKind::Manifest.file_name(number);
 
-        let mut marker = Marker::new(Action::Rebuild, state.file.clone());
+        let mut marker = Marker::new(Action::Rebuild, old.clone());
         marker.options = as_text(self.request);
-        (marker.is_last, marker.keeps_undo) = (self.is_last, self.how.keeps_undo);
+        marker.keeps_undo = self.keeps_undo;
         let oldest_first = || self.jobs.iter().rev();
         marker.new_files = oldest_first().map(Job::new_name).chain([name.clone()]).collect();
         let old_names = oldest_first().map(|job| job.table.name.clone());
-        marker.old_files = old_names.chain([state.file.name.clone()]).collect();
+        marker.old_files = old_names.chain([old.name.clone()]).collect();
         marker.write(dir)?;
 
         let temporary = |number| FileKind::Temporary.file_name(number);
         let done = self.work.rewrite(self.jobs, |job| Some((dir, temporary(job.number))))?;
-        let tables = replaced(&state.tables, self.jobs, &done);
-        let source = &self.work.source;
+        let tables = replaced(source.manifest.tables(), self.jobs, &done);
         let manifest = source.manifest_with(&tables, number, source.manifest.log_number())?;
         marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
         marker.write(dir)?;
@@ -212,19 +174,18 @@ impl Batch<'_> {
             dir.rename(temporary(job.number), job.new_name())?;
             dir.sync()?;
         }
-        let before = dir.open_file(&state.file.name);
-        let system = |error| Failure::system("opening it", &dir.path_of(&state.file.name), &error);
+        let before = dir.open_file(&old.name);
+        let system = |error| Failure::system("opening it", &dir.path_of(&old.name), &error);
         dir.write_new(&name, &manifest, Some(&before.map_err(system)?))?;
         dir.sync()?;
         self.work.verify(dir, &manifest, &done)?;
-        let new = FileRecord::of_bytes(name, &manifest);
-        if self.how.keeps_undo {
+        let new = FileRecord::of_bytes(name.clone(), &manifest);
+        if self.keeps_undo {
             self.make_undo_folder(&new, &done)?;
         }
         check(self.work.watch())?;
         set_current(dir, number)?;
-        *state = State { file: new, tables };
-        Ok(done)
+        Ok((done, name))
     }
 
     /// Makes the undo folder. This comes before the commit, so that a failure to make the folder cannot
@@ -249,14 +210,12 @@ impl Batch<'_> {
 
     /// Clears away what the run left after `failure`. If the commit has taken place, the new tables stay.
     fn give_up(&self, failure: Failure) -> Failure {
-        let so_far = so_far(self.at);
         match recovery::recover(self.place) {
             Ok(Recovered::Finished(_)) => failure.and("the new tables are in place all the same"),
-            Ok(_) => failure.and(so_far),
+            Ok(_) => failure.and(AS_BEFORE),
             Err(other) => match self.place.dir.check_known() {
-                Ok(()) => {
-                    failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
-                }
+                Ok(()) => failure
+                    .and(&format!("{AS_BEFORE}; {other}, and the next rebuild clears away what is left")),
                 // The failure already says that the state is not known.
                 Err(_) => failure,
             },
@@ -264,13 +223,8 @@ impl Batch<'_> {
     }
 }
 
-/// The message about the state of the database before the commit with this index.
-const fn so_far(commit: u64) -> &'static str {
-    match commit {
-        0 => "the database is as it was before",
-        _ => "the database is sound, and some of its tables have their new filters",
-    }
-}
+/// The state of the database before the commit.
+const AS_BEFORE: &str = "the database is as it was before";
 
 /// The live tables, with those of `jobs` replaced by the new ones in `done`.
 fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[NewTable]) -> Vec<LiveTable> {

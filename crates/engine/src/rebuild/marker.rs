@@ -25,8 +25,6 @@ pub(super) struct Marker {
     /// The filters that were requested: if the run is cut off after its last commit, the same request only
     /// completes it. Empty for an undo.
     pub(super) options: String,
-    /// Nothing is left to do after this commit.
-    pub(super) is_last: bool,
     /// Files for `--undo` are kept in a folder of their own.
     pub(super) keeps_undo: bool,
     /// The MANIFEST before the commit.
@@ -54,7 +52,6 @@ impl Marker {
             format: FORMAT,
             action,
             options: String::new(),
-            is_last: true,
             keeps_undo: false,
             old,
             new: None,

@@ -45,18 +45,17 @@ use crate::run::Watch;
 
 pub use self::failure::{Failure, Result};
 pub(crate) use self::files::{Folder, NewFile, Purpose};
-pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request};
+pub use self::request::{FilterRequest, Options, Request};
 
 /// Carries out a request for the database in the folder `dir`.
 ///
 /// # Errors
 ///
-/// After an error, the database is as it was before, or as it was after one of the run's commits. There is no
-/// second database, unless only the last sync failed.
+/// After an error, the database is as it was before, and there is no second one, unless only the last sync failed.
 pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Report> {
     let mut report = match request {
         Request::To(target, options) => to_folder::run(dir, options, target, watch),
-        Request::InPlace(options, how) => in_place::run(dir, options, how, watch),
+        Request::InPlace { options, keeps_undo } => in_place::run(dir, options, *keeps_undo, watch),
         Request::Undo => undo::undo(dir),
         Request::Discard => undo::discard(dir),
     }?;

@@ -31,7 +31,7 @@ impl Recovered {
     /// Returns true if nothing is left to do for a run with these options.
     pub(super) fn is_end_of(&self, options: &str) -> bool {
         let Self::Finished(marker) = self else { return false };
-        marker.action == Action::Rebuild && marker.is_last && marker.options == options
+        marker.action == Action::Rebuild && marker.options == options
     }
 
     /// Returns true if this finished an `--undo`.

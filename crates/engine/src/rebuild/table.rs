@@ -8,7 +8,7 @@ use filterblock::{Error, KeyFormat, escape_path, quote};
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, NewFile};
-use super::filters::{TableFilters, open, open_file, options};
+use super::filters::{TableFilters, open, open_file};
 use super::request::{Options, check};
 use crate::run::Watch;
 
@@ -53,13 +53,7 @@ pub(super) fn rewrite(
         Some(filters) if filters.idb_keys => refuse_equal_keys(dir, name, watch),
         _ => Ok(()),
     };
-    let rewritten = may_be_filtered.and_then(|()| try_rewrite((dir, name), target, filters, watch));
-    let result = rewritten.and_then(|done| {
-        if let (OutputFile::File(folder, new), Some(filters)) = (target, filters) {
-            ask_for_every_key(folder, new, filters, watch)?;
-        }
-        Ok(done)
-    });
+    let result = may_be_filtered.and_then(|()| try_rewrite((dir, name), target, filters, watch));
     let Err(failure) = result else { return result };
     if let OutputFile::File(folder, new) = target {
         folder.remove(new)?;
@@ -222,32 +216,4 @@ fn keep((dir, name): (&Folder, &str), target: OutputFile<'_>, why: Failure) -> R
         Folder::status_of(&file).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
     })?;
     Ok(Rewritten { size: found.len, filter_size: None, entries: None, kept: Some(why) })
-}
-
-/// Asks the filters of the new table for every key, as a reader of the database would. `verify` works differently: it
-/// finds out for itself which part of the keys the filters are made from.
-fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: &dyn Watch) -> Result<()> {
-    let file = open_file(dir, name)?;
-    let options = options().filter_policies(vec![filters.policy.clone()]);
-    // The table was decoded before, so no failure here is a reason to leave it as it is.
-    let fault = |what: &str| {
-        let text = format!("{}: {what}, which is a fault of this program", escape_path(&dir.path_of(name)));
-        Failure::failed(text, None)
-    };
-    let failure = |error: Error| fault(&error.to_string());
-    let table = Table::open(file, &options).map_err(failure)?;
-    let unusable = || fault("the new filters cannot be asked");
-    let reader = table.filter().filter(|reader| reader.check().is_ok()).ok_or_else(unusable)?;
-    let mut block = table.index();
-    for handle in table.data_blocks() {
-        let handle = handle.map_err(failure)?;
-        block.enter(&table, handle).map_err(failure)?;
-        while block.next().map_err(failure)? {
-            if !reader.key_may_match(handle.offset, block.key()) {
-                return Err(fault(&format!("the new filter denies the key {}", quote(block.key()))));
-            }
-        }
-        check(watch)?;
-    }
-    Ok(())
 }

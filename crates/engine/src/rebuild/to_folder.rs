@@ -62,7 +62,6 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watc
 
     report.tables.extend(done.into_iter().map(|done| done.report));
     report.manifest = Some(manifest_name.clone());
-    report.verified = request.verify;
     report.target = Some(parent.path_of(name));
     Ok(report)
 }

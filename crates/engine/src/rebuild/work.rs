@@ -10,7 +10,7 @@ use super::filters::{Filters, open_file, survey};
 use super::request::{FilterRequest, Options, check};
 use super::source::{OldDatabase, SourceTable};
 use super::table::{OutputFile, Rewritten, rewrite};
-use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
+use crate::report::{FiltersReport, TableReport, TableStatus};
 use crate::run::{FileObserver, Watch, try_map};
 use crate::walk::{ReadAhead, TableRecord};
 use crate::{audit::verify, engine::Engine};
@@ -54,7 +54,7 @@ impl<'r> RebuildPlan<'r> {
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
         let idb_keys = source.has_idb_keys() && !request.assume_bytewise_equality;
         let filters = Filters::choose(request, idb_keys, &source.dir, &found, watch)?;
-        let passes = if request.verify && !request.dry_run { 2 } else { 1 };
+        let passes = if request.dry_run { 1 } else { 2 };
         watch.expect(source.table_bytes().saturating_mul(passes), true);
         Ok(Self { source, filters, request, watch, before })
     }
@@ -78,24 +78,9 @@ impl<'r> RebuildPlan<'r> {
         self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
     }
 
-    /// Divides the tables into groups. A group of several tables has at most `most` bytes; `None`: there is one
-    /// group. The newest group comes first, and in each group the newest table. So once a group is replaced, all
-    /// tables with new numbers are newer than all other tables. Without tables, there is one empty group.
-    pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
-        let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
-        let mut bytes = 0_u64;
-        for job in self.jobs().into_iter().rev() {
-            let size = job.table.record.size;
-            bytes = bytes.saturating_add(size);
-            match batches.last_mut() {
-                Some(batch) if batch.is_empty() || most.is_none_or(|most| bytes <= most) => batch.push(job),
-                _ => {
-                    bytes = size;
-                    batches.push(vec![job]);
-                }
-            }
-        }
-        batches
+    /// Returns all tables with new numbers, the newest first.
+    pub(super) fn newest_first(&self) -> Vec<Job<'_>> {
+        self.jobs().into_iter().rev().collect()
     }
 
     /// Refuses if there is no room for the new tables.
@@ -121,7 +106,7 @@ impl<'r> RebuildPlan<'r> {
     fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<NewTable> {
         check(self.watch)?;
         let old = &job.table.record;
-        let filters = self.filters.of(old.level, job.before);
+        let filters = self.filters.of(job.before);
         let source = (&self.source.dir, &*job.table.name);
         let target = target.as_ref().map_or(OutputFile::Nowhere, |(dir, name)| OutputFile::File(dir, name));
         let Rewritten { size, filter_size, entries, kept } =
@@ -139,7 +124,7 @@ impl<'r> RebuildPlan<'r> {
             _ => None,
         };
         let report = TableReport {
-            status: if kept.is_some() { TableStatus::Kept } else { TableStatus::Rebuilt },
+            status: if kept.is_some() { TableStatus::Unchanged } else { TableStatus::Rebuilt },
             error_kind: kept.as_ref().and_then(|why| why.kind),
             error: kept.map(|why| why.text),
             level: old.level,
@@ -154,18 +139,15 @@ impl<'r> RebuildPlan<'r> {
         Ok(NewTable { record, report })
     }
 
-    /// If the request asks for it, checks that the rewritten tables in `dir` are those of the new MANIFEST, and
+    /// Checks that the rewritten tables in `dir` are those of the new MANIFEST, and
     /// everything else that `verify` checks. `manifest`: the contents of the new MANIFEST.
     pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
-        if !self.request.verify {
-            return Ok(());
-        }
         let manifest =
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
         let verify = |table: &NewTable| {
             check(self.watch)?;
             // A table is kept because the rebuild refused it, so it may have faults.
-            let is_kept = table.report.status == TableStatus::Kept;
+            let is_kept = table.report.status == TableStatus::Unchanged;
             if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
         };
         try_map(self.request.jobs, tables.iter().collect(), verify).map(|_| ())
@@ -194,7 +176,7 @@ impl<'r> RebuildPlan<'r> {
         let findings = verdict.findings.to_list();
         let Some(finding) = findings.first() else { return Ok(()) };
         let failure = match finding.code {
-            code if code.weight() == Weight::Filter => {
+            code if code.is_of_filters() => {
                 Failure::refused(path, finding).and("this is a fault of this program")
             }
             // The old table is named, as the new one is about to be removed.

@@ -8,13 +8,15 @@ use crate::audit::stats::{KeySketch, SketchedNumber};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryCount {
-    /// Number of entries, an estimate from some data blocks unless `exact`.
+    /// Number of entries, an estimate from some data blocks unless `low` and `high` are the same.
+    #[serde(rename = "value")]
     pub count: u64,
     /// Lower end of an interval that holds the true number for 19 of 20 tables.
     pub low: u64,
     /// Upper end of an interval that holds the true number for 19 of 20 tables.
     pub high: u64,
     /// True if all entries were counted. `low` and `high` are then the same as `count`.
+    #[serde(skip)]
     pub exact: bool,
 }
 
@@ -22,16 +24,18 @@ pub struct EntryCount {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistinctKeys {
-    /// Number of different keys, an estimate unless `exact`. `None`: only its bounds are known, because several tables
+    /// Number of different keys, an estimate unless `low` and `high` are the same. `None`: only its bounds are known, because several tables
     /// may hold the same keys and not all of these tables could be compared key by key.
+    #[serde(rename = "value")]
     pub count: Option<u64>,
-    /// Lower bound: with `count`, the lower end of an interval that holds the true number for 19 of 20
+    /// Lower bound: with `value`, the lower end of an interval that holds the true number for 19 of 20
     /// tables.
     pub low: u64,
-    /// Upper bound: with `count`, the upper end of an interval that holds the true number for 19 of 20
+    /// Upper bound: with `value`, the upper end of an interval that holds the true number for 19 of 20
     /// tables.
     pub high: u64,
     /// True if all keys were counted. `low` and `high` are then the same as `count`.
+    #[serde(skip)]
     pub exact: bool,
 }
 
@@ -95,6 +99,16 @@ impl EntrySum {
         }
         self.estimated |= count.is_none_or(|count| !count.exact);
         self.is_partial |= count.is_none();
+    }
+
+    /// Adds another sum.
+    pub fn add_sum(&mut self, other: &Self) {
+        if let Some(count) = other.count {
+            self.count = Some(self.count.unwrap_or_default().saturating_add(count));
+        }
+        self.squared_error += other.squared_error;
+        self.estimated |= other.estimated;
+        self.is_partial |= other.is_partial;
     }
 
     /// The sum with its interval; `None`: no number is known. The tables' errors are taken to be independent.

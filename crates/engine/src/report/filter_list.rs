@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use serde::{Serialize, Serializer};
 
-use super::count::EntryCount;
 use super::strings::words;
 use crate::audit::rates::MeasuredRate;
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
@@ -15,8 +14,6 @@ use crate::audit::stats::{FilterState, FilterStats, Offsets};
 pub struct FilterBlock {
     /// Name of the filter policy, without `filter.`
     pub policy: String,
-    /// True for a bare filter block (`--block`) without `--policy`: the policy is a guess.
-    pub policy_assumed: bool,
     /// Offset of the filter block in the file, in bytes.
     pub offset: u64,
     /// Size of the filter block in bytes, without its trailer.
@@ -28,13 +25,6 @@ pub struct FilterBlock {
     pub filters: u64,
     /// Number of empty filters: those without bytes, as for ranges in which no data block begins.
     pub empty_filters: u64,
-    /// Number of bytes of the filter block that hold the offsets of the filters.
-    pub offset_array_bytes: u64,
-    /// The part of `offset_array_bytes` that is for empty filters.
-    pub empty_filter_bytes: u64,
-    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is malformed, the
-    /// data blocks are not known, or `depth` is `tail`.
-    pub larger_ranges: Option<LargerRanges>,
     /// Number of bits of all filters together. Filters whose bits are not known count as 0.
     pub bits: u64,
     /// Number of 1 bits in all filters.
@@ -42,60 +32,29 @@ pub struct FilterBlock {
     /// Number of probes per key, *k*. `None`: the number differs from filter to filter, or is known for no filter.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1, going by the bits set. Each filter is weighted by its number of
+    /// False-positive rate that the bits set lead to, 0 to 1. Each filter is weighted by its number of
     /// entries, judging by its size, since absent keys reach the filters in that proportion. `None`: there are no data
     /// blocks, a bare filter block has only empty filters, or the encoding cannot be read.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// Measured share of random keys that pass. Each filter is asked for keys in proportion to its entries. `None`:
-    /// there was no filter to ask, the encoding cannot be read, or `depth` is `tail`.
+    /// Measured false-positive rate of random keys, looked up in each filter in proportion to its entries. `None`:
+    /// there is no filter, the encoding cannot be read, or `depth` is `tail`.
     pub random_fpr: Option<MeasuredRate>,
-    /// Share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones by changing one
-    /// byte or appending six. Measured in up to 17 data blocks, each weighted by its entries. `None`: no such key was
-    /// asked for, the encoding cannot be read, or `key_format` is null.
-    pub neighbour_fpr: Option<MeasuredRate>,
+    /// False-positive rate of similar keys: absent keys, made from stored ones by changing one byte or appending six.
+    /// Measured in up to 17 data blocks, each weighted by its entries. `None`: no such key was looked up, the encoding
+    /// cannot be read, or `key_format` is null.
+    pub similar_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.
+    #[serde(skip)]
     pub malformed: Option<String>,
-    /// Message with the number of stored keys that the filters deny, out of those tried. `None`: they deny none of the
-    /// keys tried.
+    /// The number of stored keys that the filters hide, out of those tried, in words. `None`: they hide none of them.
+    #[serde(skip)]
     pub unsound: Option<String>,
     /// The filters, in order. Present only with `--filters`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<ListedFilter>"))]
     pub list: Option<Filters>,
-}
-
-/// Larger ranges, and the bytes that they would save.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LargerRanges {
-    /// The smallest `base_lg` that saves at least nine tenths of the bytes that one filter for the whole
-    /// table would save.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 63)))]
-    pub base_lg: u8,
-    /// Number of bytes by which the filter block would be smaller with `base_lg`, estimated from the sizes of
-    /// the filters.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
-    pub saves: u64,
-    /// Share of random absent keys expected to pass with `base_lg`, 0 to 1. A greater share may pass if
-    /// absent keys are consecutive numbers. `None`: it does not follow from the filters' sizes.
-    #[serde(rename = "estimated_fpr")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub rate: Option<f64>,
-}
-
-/// The cost of a filter block for a table without a filter block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FilterCost {
-    /// Bits a key that the estimate assumes, with LevelDB's range of 2 KiB for each filter.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
-    pub bits_per_key: u64,
-    /// Entries of the table, each of which takes `bits_per_key` bits.
-    pub entries: EntryCount,
-    /// Size of the filter block in bytes.
-    pub size: u64,
 }
 
 /// The filters of a table. They serialize to a list of [`ListedFilter`]s, of which there may be millions.
@@ -130,8 +89,8 @@ pub struct ListedFilter<'a> {
     /// of the block share bytes.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets no key pass; a malformed filter nearly
-    /// always lets all keys pass. A filter whose encoding is not known, or that shares bytes with other filters, counts
+    /// False-positive rate that the bits set lead to, 0 to 1. An empty filter rules out every key; with a malformed
+    /// one, nearly always all keys may match. A filter whose encoding is not known, or that shares bytes with other filters, counts
     /// as 1.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
@@ -223,6 +182,7 @@ pub enum Dialect {
     /// All keys tried pass with both hashes.
     Either,
     /// Basho's LevelDB, which Riak uses.
+    #[serde(rename = "riak")]
     Basho,
     /// RocksDB.
     Rocksdb,

@@ -1,4 +1,4 @@
-//! The findings of `verify`, under codes that stay the same from version to version.
+//! The problems of `verify`, under codes that stay the same from version to version.
 
 use std::fmt::{self, Display};
 
@@ -7,37 +7,27 @@ use serde::{Serialize, Serializer};
 
 use super::frame::ErrorKind;
 use super::strings::words;
+use super::verdict::Verdict;
 use crate::audit::LostKeys;
 use crate::walk::{FoundFormat, PathError};
 
-/// The greatest number of findings of one code that are kept. Further findings are only counted.
+/// The greatest number of problems of one code that are kept. Further problems are only counted.
 const MAX_OF_A_CODE: u64 = 16;
 
-/// The severity of a finding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weight {
-    /// A part could not be looked at, so that its state is not known.
-    Hides,
-    /// More than the filters is damaged.
-    Damage,
-    /// Only filters are damaged, and no entry is lost.
-    Filter,
-}
-
-/// Defines the codes. Each has a word, a weight, the kind of fault unless an error names another, and
-/// summaries of its meaning and its remedy, which `docs/findings.md` explains.
+/// Defines the codes. Each has a word, the verdict that it leads to, the kind of fault unless an error names another,
+/// and summaries of its meaning and its remedy, which `docs/problems.md` explains.
 macro_rules! codes {
-    ($($code:ident = $word:literal, $weight:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
+    ($($code:ident = $word:literal, $verdict:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
         words! {
-            /// The kind of a finding. `docs/findings.md` explains each kind.
+            /// The kind of a problem. `docs/problems.md` explains each kind.
             Code { $(#[doc = concat!("`", $word, "`")] $code = $word,)* }
         }
 
         impl Code {
-            /// The severity of findings of this code.
-            pub const fn weight(self) -> Weight {
+            /// The verdict on a file with a problem of this code.
+            pub const fn verdict(self) -> Verdict {
                 match self {
-                    $(Self::$code => Weight::$weight,)*
+                    $(Self::$code => Verdict::$verdict,)*
                 }
             }
 
@@ -54,7 +44,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The remedy for findings of this code.
+            /// The remedy for problems of this code.
             pub const fn remedy(self) -> &'static str {
                 match self {
                     $(Self::$code => $remedy,)*
@@ -89,94 +79,119 @@ const REORDER: &str = "filterblock repair DB --to NEW sorts all entries into new
      than it did when it wrote them, set that one instead.";
 
 codes! {
-    Unreadable = "unreadable", Hides, Unreadable,
+    Unreadable = "unreadable", CannotTell, Unreadable,
         "The system does not allow the file to be read, or it is gone.",
         "Check permissions. In a database in use, tables come and go: try again.";
-    Unsupported = "unsupported", Hides, Unsupported,
+    Unsupported = "unsupported", CannotTell, Unsupported,
         "A compression or an encoding of filters that is not known here.",
         "Use a newer version, or the program that wrote the file.";
-    Encrypted = "encrypted", Hides, Unsupported,
+    Encrypted = "encrypted", CannotTell, Unsupported,
         "The files are encrypted, as Minecraft's are in some worlds. They are not damaged.",
         "Decrypt them with what encrypted them.";
-    OtherFormat = "other-format", Hides, Unsupported,
+    OtherFormat = "other-format", CannotTell, Unsupported,
         "A database of RocksDB or Pebble, which LevelDB does not read either.",
         "Use the tools of its own program.";
-    Limit = "limit", Hides, Unsupported,
+    Limit = "limit", CannotTell, Unsupported,
         "Something decodes to more than the limit allows.",
         "If the file can be trusted, a larger --max-output.";
-    NotATable = "not-a-table", Damage, Damaged,
+    NotATable = "not-a-table", Damaged, Damaged,
         "The file is no table, or was cut short: all of its entries are lost.",
         RESTORE;
-    BadHandle = "bad-handle", Damage, Damaged,
+    BadHandle = "bad-handle", Damaged, Damaged,
         "The index points outside the file: the block is lost.",
         RESTORE;
-    Checksum = "checksum", Damage, Damaged,
+    Checksum = "checksum", Damaged, Damaged,
         "A block differs from what was written: entries in it are wrong or lost.",
         RESTORE;
-    BadCompression = "bad-compression", Damage, Damaged,
+    BadCompression = "bad-compression", Damaged, Damaged,
         "A block does not decompress: its entries are lost.",
         RESTORE;
-    BadBlock = "bad-block", Damage, Damaged,
+    BadBlock = "bad-block", Damaged, Damaged,
         "A block contradicts itself: some or all of its entries are lost.",
         RESTORE;
-    RepeatedBlock = "repeated-block", Damage, Damaged,
+    RepeatedBlock = "repeated-block", Damaged, Damaged,
         "The index names bytes twice: some entries appear twice, others not at all.",
         RESTORE;
-    OverlappingBlocks = "overlapping-blocks", Damage, Damaged,
+    OverlappingBlocks = "overlapping-blocks", Damaged, Damaged,
         "The index names bytes twice: some entries appear twice, others not at all.",
         RESTORE;
-    IndexOrder = "index-order", Damage, Damaged,
+    IndexOrder = "index-order", Damaged, Damaged,
         "The index is not in order: some keys are not found.",
         REORDER;
-    KeyOrder = "key-order", Damage, Damaged,
+    KeyOrder = "key-order", Damaged, Damaged,
         "Keys are not in order: some are not found, or deleted ones come back.",
         REORDER;
-    ShortKey = "short-key", Damage, Damaged,
+    ShortKey = "short-key", Damaged, Damaged,
         "A key is shorter than any of a database: LevelDB reports corruption, or stops.",
         "No database wrote this key: filterblock repair DB --to NEW leaves it out.";
-    FilterUnusable = "filter-unusable", Filter, Damaged,
+    FilterUnreadable = "filter-unreadable", Damaged, Damaged,
         "The filters cannot be read. LevelDB goes on without them: slower, not wrong.",
         REBUILD;
-    FilterMalformed = "filter-malformed", Filter, Damaged,
-        "The filter block contradicts itself. LevelDB lets the keys pass: slower, not wrong.",
+    FilterMalformed = "filter-malformed", CouldBeBetter, Damaged,
+        "The filter block contradicts itself. LevelDB reads blocks instead: slower, not wrong.",
         REBUILD;
-    FilterDeniesKey = "filter-denies-key", Filter, Damaged,
-        "A filter denies a key that is stored: programs that use filters do not find it. No entry is lost.",
+    FalseNegative = "false-negative", FalseNegatives, Damaged,
+        "A filter hides a stored key: programs that use filters do not find it. No entry is lost.",
         RENEW;
-    Manifest = "manifest", Damage, Damaged,
-        "CURRENT or the MANIFEST is missing or damaged: LevelDB does not open the database, or passes over \
-         the end of it.",
+    CurrentMissing = "current-missing", Damaged, Missing,
+        "CURRENT is missing: LevelDB does not open the database.",
         RESTORE;
-    LogMissing = "log-missing", Damage, Missing,
+    CurrentDamaged = "current-damaged", Damaged, Damaged,
+        "CURRENT names no MANIFEST: LevelDB does not open the database.",
+        RESTORE;
+    ManifestMissing = "manifest-missing", Damaged, Missing,
+        "The MANIFEST is missing: LevelDB does not open the database.",
+        RESTORE;
+    ManifestDamaged = "manifest-damaged", Damaged, Damaged,
+        "The MANIFEST is damaged: LevelDB does not open the database, or ignores a part of it.",
+        RESTORE;
+    ManifestCut = "manifest-cut", Damaged, Damaged,
+        "The MANIFEST does not list tables that are newer, and LevelDB would overwrite or delete them.",
+        RESTORE;
+    ManifestHuge = "manifest-huge", CouldBeBetter, Damaged,
+        "LevelDB reads all of the MANIFEST whenever it opens the database: slow, and possibly more memory than \
+         there is.",
+        "filterblock repair DB --to NEW makes a database with a short one.";
+    LogMissing = "log-missing", Damaged, Missing,
         "The log that the MANIFEST names does not exist: the newest writes may have been in it.",
         LOOK;
-    TableMissing = "table-missing", Damage, Missing,
+    TableMissing = "table-missing", Damaged, Missing,
         "The MANIFEST has a table that does not exist: its keys are gone.",
         LOOK;
-    TableSize = "table-size", Damage, Damaged,
+    TableSize = "table-size", Damaged, Damaged,
         "A table has another size than the MANIFEST has recorded: lookups in it fail.",
         LOOK;
-    TableRange = "table-range", Damage, Damaged,
+    TableRange = "table-range", Damaged, Damaged,
         "A table begins or ends with another key than the MANIFEST has recorded: keys are not found.",
         LOOK;
-    TableOverlap = "table-overlap", Damage, Damaged,
+    TableOverlap = "table-overlap", Damaged, Damaged,
         "Tables of one level overlap: keys are not found, or deleted ones come back.",
         "filterblock repair DB --to NEW sorts all entries into new tables.";
-    LogDamaged = "log-damaged", Damage, Damaged,
+    LogDamaged = "log-damaged", Damaged, Damaged,
         "A part of a log cannot be read: the writes in it are lost.",
         "Restore the log from a copy; failing that, filterblock repair DB --to NEW saves the other writes.";
-    NewerBelow = "newer-below", Damage, Damaged,
+    NewerBelow = "newer-below", Damaged, Damaged,
         "A newer version of a key lies below an older one: LevelDB's lookups return the older.",
         "filterblock repair DB --to NEW sorts all entries into new tables.";
-    More = "more", Damage, Damaged,
-        "More findings than are listed.",
+    More = "more", Damaged, Damaged,
+        "More problems than are listed.",
         "filterblock verify lists them.";
 }
 
 impl Code {
-    /// Returns true if the code means that a part could not be looked at, so that its state is not known.
+    /// Returns true if a part was not read, so that its state is not known.
     pub const fn hides(self) -> bool {
-        matches!(self.weight(), Weight::Hides)
+        matches!(self.verdict(), Verdict::CannotTell)
+    }
+
+    /// Returns true if only filters are concerned, and no entry is lost.
+    pub const fn is_of_filters(self) -> bool {
+        matches!(self, Self::FilterUnreadable | Self::FilterMalformed | Self::FalseNegative)
+    }
+
+    /// Returns true if data is wrong, lost, or at risk.
+    pub const fn is_damage(self) -> bool {
+        matches!(self.verdict(), Verdict::Damaged) && !self.is_of_filters()
     }
 
     const fn of_format(format: OtherFormat) -> Self {
@@ -188,24 +203,30 @@ impl Code {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Kind of finding. [findings.md](findings.md) gives the meaning, the risk and the remedy of each kind.
+    /// Kind of problem. [problems.md](problems.md) gives the meaning, the risk and the remedy of each kind.
     pub code: Code,
     /// The kind of fault.
     #[serde(skip)]
     pub kind: ErrorKind,
-    /// Offset in the file, in bytes. `None`: the finding concerns the file as a whole.
+    /// Offset in the file, in bytes. `None`: the problem concerns the file as a whole.
     pub offset: Option<u64>,
     /// Description of what was expected.
     pub expected: String,
     /// Description of what was found instead.
     pub found: String,
-    /// The keys that cannot be read because of the finding. `None`: there are no such keys, or they are not
+    /// The keys that cannot be read because of the problem. `None`: there are no such keys, or they are not
     /// known.
     pub lost: Option<Box<LostKeys>>,
     /// Text for people in place of what was expected and found, if the system gave the reason, or if the meaning comes
     /// first.
     #[serde(skip)]
     pub plain: Option<String>,
+    /// A few words in place of `plain`, where there is room for no more.
+    #[serde(skip)]
+    pub title: Option<String>,
+    /// The offset of the byte with the wrong bit, if that one bit is all the damage. `repair` corrects it.
+    #[serde(skip)]
+    pub wrong_bit: Option<u64>,
     /// The other format, if that is what was found.
     #[serde(skip)]
     pub other_format: Option<Box<FoundFormat>>,
@@ -231,7 +252,7 @@ impl Display for Finding {
 }
 
 impl Finding {
-    /// A finding at an offset in the file, or about the file as a whole.
+    /// A problem at an offset in the file, or about the file as a whole.
     pub fn new(
         code: Code,
         offset: impl Into<Option<u64>>,
@@ -241,10 +262,27 @@ impl Finding {
         let kind = code.kind();
         let (expected, found) = (expected.into(), found.into());
         let offset = offset.into();
-        Self { code, kind, offset, expected, found, lost: None, plain: None, other_format: None }
+        Self {
+            code,
+            kind,
+            offset,
+            expected,
+            found,
+            lost: None,
+            plain: None,
+            title: None,
+            wrong_bit: None,
+            other_format: None,
+        }
     }
 
-    /// Sets the kind of fault, for a finding about which more is known than its code says.
+    /// The problem for people, without its code.
+    pub fn text(&self) -> String {
+        let text = self.to_string();
+        text.split_once(": ").map_or(text.clone(), |(_, text)| text.to_owned())
+    }
+
+    /// Sets the kind of fault, for a problem about which more is known than its code says.
     pub fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
@@ -255,7 +293,7 @@ impl Finding {
         Self { plain, found: format!("{}; {meaning}", self.found), ..self }
     }
 
-    /// Adds the keys that cannot be read because of the finding.
+    /// Adds the keys that cannot be read because of the problem.
     pub fn with_lost(self, lost: Option<LostKeys>) -> Self {
         Self { lost: lost.map(Box::new), ..self }
     }
@@ -263,13 +301,14 @@ impl Finding {
     /// Adds the offset of the byte with the wrong bit, if that one bit is all the damage. `None`: nothing is
     /// added.
     pub fn with_wrong_bit(mut self, offset: Option<u64>) -> Self {
+        self.wrong_bit = offset;
         if let Some(offset) = offset {
             self.found.push_str(&format!("; one bit at offset {offset} is wrong, which `repair` corrects"));
         }
         self
     }
 
-    /// A finding about a path that could not be looked at. `wanted`: the expectation, unless the error has
+    /// A problem about a path that could not be looked at. `wanted`: the expectation, unless the error has
     /// one of its own.
     pub fn unreadable(wanted: &str, error: PathError) -> Self {
         let (kind, plain) = (error.kind(), error.in_words());
@@ -279,7 +318,7 @@ impl Finding {
         Self { plain, other_format, ..Self::new(code, None, expected, found).of_kind(kind) }
     }
 
-    /// The finding that corresponds to an error of the library.
+    /// The problem that corresponds to an error of the library.
     pub fn of(error: &Error) -> Self {
         match error.without_path() {
             Error::Io { action, offset, source, .. } => {
@@ -317,24 +356,23 @@ fn code_of(structure: Structure) -> Code {
         Structure::Checksum => Code::Checksum,
         Structure::CompressionType | Structure::Compressed => Code::BadCompression,
         Structure::InternalKey => Code::ShortKey,
-        Structure::LogRecord | Structure::VersionEdit | Structure::Manifest | Structure::Current => {
-            Code::Manifest
-        }
+        Structure::Current => Code::CurrentDamaged,
+        Structure::LogRecord | Structure::VersionEdit | Structure::Manifest => Code::ManifestDamaged,
         _ => Code::BadBlock,
     }
 }
 
-/// The findings about a table or a folder: the first findings of each code, and the number of all findings of each
+/// The problems about a table or a folder: the first problems of each code, and the number of all problems of each
 /// code.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Findings {
     list: Vec<Finding>,
-    /// The number of findings of each code that occurs.
+    /// The number of problems of each code that occurs.
     counts: Vec<(Code, u64)>,
 }
 
 impl Findings {
-    /// Adds a finding, which is built only if it is kept.
+    /// Adds a problem, which is built only if it is kept.
     pub fn add(&mut self, code: Code, finding: impl FnOnce() -> Finding) {
         let count = match self.counts.iter_mut().find(|(counted, _)| *counted == code) {
             Some((_, count)) => {
@@ -351,12 +389,12 @@ impl Findings {
         }
     }
 
-    /// Adds a finding.
+    /// Adds a problem.
     pub fn push(&mut self, finding: Finding) {
         self.add(finding.code, || finding);
     }
 
-    /// Adds the findings of another list.
+    /// Adds the problems of another list.
     pub fn append(&mut self, other: Self) {
         let Self { list, counts } = other;
         let mut kept: Vec<(Code, u64)> = Vec::new();
@@ -375,39 +413,49 @@ impl Findings {
         }
     }
 
-    /// Returns true if there are no findings.
+    /// Returns true if there are no problems.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The first of all findings. `None`: there are no findings.
+    /// The first of all problems. `None`: there are no problems.
     pub fn first(&self) -> Option<&Finding> {
         self.list.first()
     }
 
-    /// The number of findings of each code that occurs, in the order in which the codes first occurred.
+    /// The number of problems of each code that occurs, in the order in which the codes first occurred.
     pub fn counts(&self) -> impl Iterator<Item = (Code, u64)> {
         self.counts.iter().copied()
     }
 
-    /// The number of all findings.
+    /// The number of all problems.
     pub fn total(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()
     }
 
-    /// Returns true if a part could not be looked at.
-    pub fn hide_something(&self) -> bool {
-        self.list.iter().any(|finding| finding.code.hides())
+    /// The worst verdict that a problem leads to.
+    pub fn verdict(&self) -> Verdict {
+        self.counts().map(|(code, _)| code.verdict()).max().unwrap_or_default()
     }
 
-    /// The kind of the first finding that hides a part, or else of the first finding. `None`: there are no
-    /// findings.
+    /// The first problem of each code, with the number of all of that code.
+    pub fn first_of_each(&self) -> impl Iterator<Item = (&Finding, u64)> {
+        let first = |code| self.list.iter().find(move |finding| finding.code == code);
+        self.counts().filter_map(move |(code, count)| Some((first(code)?, count)))
+    }
+
+    /// The first problem with the worst verdict. `None`: there are no problems.
+    pub fn worst(&self) -> Option<&Finding> {
+        let verdict = self.verdict();
+        self.list.iter().find(|finding| finding.code.verdict() == verdict)
+    }
+
+    /// The kind of the worst problem.
     pub fn kind(&self) -> Option<ErrorKind> {
-        let hides = self.list.iter().find(|finding| finding.code.hides());
-        hides.or(self.first()).map(|finding| finding.kind)
+        self.worst().map(|finding| finding.kind)
     }
 
-    /// Returns the findings kept. If some were not kept, a last finding gives their number for each code.
+    /// Returns the problems kept. If some were not kept, a last problem gives their number for each code.
     pub fn to_list(&self) -> Vec<Finding> {
         let mut list = self.list.clone();
         let more: Vec<String> = self
@@ -417,7 +465,7 @@ impl Findings {
             .map(|(code, count)| format!("{} more of {}", count - MAX_OF_A_CODE, code.name()))
             .collect();
         if !more.is_empty() {
-            let expected = format!("at most {MAX_OF_A_CODE} findings of one code to list");
+            let expected = format!("at most {MAX_OF_A_CODE} problems of one code to list");
             list.push(Finding::new(Code::More, None, expected, more.join(", ")));
         }
         list

@@ -2,15 +2,15 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use filterblock::escape_path;
 use serde::{Serialize, Serializer};
 
-use super::frame::{ErrorKind, Frame, Remark, Subject};
-use super::inspect::InspectStatus;
-use super::state::StateFault;
+use super::findings::Finding;
+use super::frame::{Frame, Remark, Subject};
 use super::strings::{Name, json_path};
+use super::verdict::Verdict;
+use super::verify::Checked;
 use crate::walk::{Folder as Listed, FoundFormat, PathError};
-use crate::words::remedy_of_current;
+use crate::words::repair_command;
 
 /// A folder, reported before its tables.
 #[derive(Clone, Debug, Serialize)]
@@ -25,9 +25,6 @@ pub struct Folder {
     /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on, or it names no
     /// comparator.
     pub comparator: Option<Name>,
-    /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can
-    /// be relied on, or there is no database.
-    pub error: Option<String>,
     /// Number of table files in the folder.
     pub tables: u64,
     /// Paths of the logs whose writes may be in no table yet. No filter covers such writes.
@@ -44,9 +41,9 @@ pub struct Folder {
     /// The remarks, which the notes of `frame` have as text.
     #[serde(skip)]
     pub remarks: Vec<Remark>,
-    /// The faults of the database as a whole, which the notes of `frame` have as text.
+    /// What is known of the database as a whole.
     #[serde(skip)]
-    pub faults: Vec<StateFault>,
+    pub checked: Box<Checked>,
 }
 
 /// A path that could not be looked at.
@@ -56,10 +53,8 @@ pub struct Unreadable {
     /// The path.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// Always `error`.
-    pub status: InspectStatus,
-    /// Reason why the path cannot be looked at.
-    pub error: String,
+    /// How the path is.
+    pub verdict: Verdict,
 
     /// The path.
     #[serde(skip)]
@@ -70,30 +65,29 @@ pub struct Unreadable {
 }
 
 impl Folder {
-    /// The folder that `subject` names. `logs`: its logs whose writes may be in no table yet. `faults`: those of the
-    /// database as a whole.
-    pub fn new(
-        subject: &Subject<'_>,
-        folder: &Arc<Listed>,
-        logs: Vec<PathBuf>,
-        faults: Vec<StateFault>,
-    ) -> Self {
-        let fault = folder.manifest_error();
-        let kind = fault.map(|(_, error)| ErrorKind::of(error));
-        let kind = kind.or_else(|| (!faults.is_empty()).then_some(ErrorKind::Damaged));
-        let frame = Frame::new("folder", subject, kind);
+    /// Returns true if the MANIFEST cannot be relied on, so that all tables are taken to be live.
+    pub fn is_unreadable(&self) -> bool {
+        self.listed.manifest_error().is_some()
+    }
+
+    /// The folder that `subject` names. `logs`: its logs whose writes may be in no table yet. `checked`: what is known of
+    /// the database as a whole.
+    pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>, checked: Checked) -> Self {
+        let error = checked.findings.worst();
+        let frame = Frame::new("folder", subject, error.map(|error| error.kind));
+        let is_damage = checked.findings.counts().any(|(code, _)| code.is_damage());
+        let remedy =
+            is_damage.then(|| format!("to save what can be saved: {}", repair_command(subject.path)));
         Self {
-            frame: frame.note(faults.iter().map(StateFault::text)).into_owned(),
+            frame: frame.error(error.map(Finding::text)).note(remedy.into_iter()).into_owned(),
             database: folder.is_database(),
             comparator: folder.comparator().map(Name::cut),
-            error: fault
-                .map(|(path, error)| format!("{}: {error}{}", escape_path(path), remedy_of_current(folder))),
             tables: folder.tables().count() as u64,
             logs,
             path: subject.path.to_owned(),
             listed: Arc::clone(folder),
             remarks: subject.remarks.to_vec(),
-            faults,
+            checked: Box::new(checked),
         }
     }
 }
@@ -101,10 +95,10 @@ impl Folder {
 impl Unreadable {
     /// The path that `subject` names, and the reason why it cannot be looked at.
     pub fn new(subject: &Subject<'_>, error: &PathError) -> Self {
+        let frame = Frame::new("unreadable", subject, Some(error.kind())).error(Some(error.to_string()));
         Self {
-            frame: Frame::new("unreadable", subject, Some(error.kind())).into_owned(),
-            status: InspectStatus::Error,
-            error: error.to_string(),
+            frame: frame.into_owned(),
+            verdict: Verdict::CannotTell,
             path: subject.path.to_owned(),
             other_format: error.other_format().cloned(),
         }

@@ -11,14 +11,14 @@ use serde::Serialize;
 use super::strings::{Hex, json_path, words};
 
 /// The version of the format, raised when a field changes its meaning or is removed.
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 1;
 
 /// The first fields of each result, which name its kind and its subject.
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
     /// Version of this format, raised when a field changes its meaning or is removed.
-    #[cfg_attr(feature = "schema", schemars(range(min = 2, max = 2)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1)))]
     pub schema_version: u32,
     /// Kind of object, which decides its other fields.
     pub object: &'static str,
@@ -35,7 +35,9 @@ pub struct Frame<'a> {
     /// to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
     /// could not be read or written, for a reason that no other kind names. `None`: there is no fault.
     pub error_kind: Option<ErrorKind>,
-    /// Facts that are not faults but are good to know. They are also written to standard error.
+    /// The fault that `error_kind` is of, in words.
+    pub error: Option<Cow<'a, str>>,
+    /// Facts that are not faults.
     pub notes: Vec<String>,
 }
 
@@ -58,8 +60,15 @@ impl<'a> Frame<'a> {
             path: json_path(subject.path),
             path_bytes: str::from_utf8(bytes).is_err().then(|| Hex(bytes).to_string()),
             error_kind,
+            error: None,
             notes: notes.collect(),
         }
+    }
+
+    /// Sets the fault in words.
+    #[must_use]
+    pub fn error(self, error: Option<impl Into<Cow<'a, str>>>) -> Self {
+        Self { error: error.map(Into::into), ..self }
     }
 
     /// Adds `notes` after the notes that the frame has.
@@ -71,9 +80,10 @@ impl<'a> Frame<'a> {
 
     /// The same frame, with owned strings.
     pub fn into_owned(self) -> Frame<'static> {
-        let Self { schema_version, object, input, path, path_bytes, error_kind, notes } = self;
+        let Self { schema_version, object, input, path, path_bytes, error_kind, error, notes } = self;
         let [input, path] = [input, path].map(|text| text.into_owned().into());
-        Frame { schema_version, object, input, path, path_bytes, error_kind, notes }
+        let error = error.map(|text| text.into_owned().into());
+        Frame { schema_version, object, input, path, path_bytes, error_kind, error, notes }
     }
 }
 

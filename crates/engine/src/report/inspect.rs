@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use filterblock::database::LiveTable;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::count::{BitsPerEntry, DistinctKeys, EntryCount};
-use super::filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat};
+use super::filter_list::{Dialect, FilterBlock, Filters, KeyFormat};
 use super::frame::{Depth, ErrorKind, Frame, Remark, Subject};
-use super::strings::Name;
-use super::verify::{Note, Verdict};
+use super::strings::{Name, words};
+use super::verdict::Verdict;
+use super::verify::{Checked, Note};
 use crate::audit::{CutKey, LostKeys, rates::Marks, stats::KeySketch};
 use crate::walk::TableRecord;
 
@@ -21,14 +22,8 @@ pub struct Table {
     /// The subject. The kind of object is `table` or `filter_block`.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// `error` if the table could not be opened, or if its index or a data block that was looked at is
-    /// damaged or cannot be read. `not-live` if it was found in a database's folder, the database does not
-    /// use it, and it is not a complete table: it is being written, or was left behind. Faults of the
-    /// filters, and a size other than `recorded_size`, leave it `ok`.
-    pub status: InspectStatus,
-    /// First fault of the table, and the number of other faults; with `not-live`, the reason why the file is
-    /// not a complete table. `None`: `status` is `ok`.
-    pub error: Option<String>,
+    /// How the table is, as far as it was read.
+    pub verdict: Verdict,
     /// Size of the file in bytes. `None`: the file could not be opened, or the parts needed to open the table
     /// could not be read from it.
     pub file_size: Option<u64>,
@@ -46,20 +41,20 @@ pub struct Table {
     /// there are any. Empty: there is no data block whose type could be read, the table could not be opened, or
     /// the file is a bare filter block. `None`: no data block was looked at, because `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
-    /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by the name
-    /// of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts the other names.
+    /// Names of the policies that have filters in the metaindex, in the order of the file. They are among the first 16
+    /// names of the metaindex.
+    #[serde(rename = "filter_policies", serialize_with = "policies")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub metaindex: Vec<Name>,
     /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
     /// databases write it. `user`: the whole key. `None`: the keys tried do not decide it, or no key was
     /// tried: there are no filters that deny keys, or no data block was decoded.
     pub key_format: Option<KeyFormat>,
-    /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves no
-    /// mark.
-    pub origin: Option<Dialect>,
-    /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`, the hash
-    /// with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If that does not
-    /// apply, the same as `origin`. `None`: `origin` is `None`, and no hash was tried or neither fits.
-    pub dialect: Option<Dialect>,
+    /// Format of another program, whose mark is in the metaindex: `riak` or `rocksdb`. `None`: there is no mark.
+    pub format: Option<Dialect>,
+    /// The hash with which all stored keys that were tried may match, where `leveldb.BuiltinBloomFilter` leaves it open:
+    /// `unsigned`, `signed` or `either`. `None`: no hash was tried, or neither fits.
+    pub hash: Option<Dialect>,
     /// Comparator that the MANIFEST names. `None`: the MANIFEST names no comparator or cannot be relied on, or
     /// the table is in no database.
     pub comparator: Option<Name>,
@@ -75,20 +70,31 @@ pub struct Table {
     /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
     /// are not known.
     pub lost: Option<LostKeys>,
-    /// Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or the filters are in
-    /// another encoding than their name implies. `None`: there is no such reason.
+    /// How the filters are. `ok`: no fault was found. `none`: there are none. `unknown-policy`: those there are have a
+    /// policy that is not known here, or another encoding than its name implies. `unusable`: they cannot be read.
+    /// `malformed`: they contradict themselves. `false-negatives`: they hide stored keys. `None`: the table could not be
+    /// opened.
+    pub filter_status: Option<FilterStatus>,
+    /// The fault of the filters. `None`: there is none.
     pub filter_error: Option<String>,
     /// The filter block. `None`: the table has no filter block of a known policy, or the filter block could not be
     /// read.
     pub filter: Option<FilterBlock>,
-    /// Estimated cost of a filter block for a table without a filter block. `None`: the table has, or may have, a
-    /// filter block of any policy, or too little of the table was read for an estimate.
-    pub filter_cost: Option<FilterCost>,
+    /// Estimated size of a filter block of 10 bits per key, for a table without a filter block. `None`: the table has, or
+    /// may have, a filter block of any policy, or too little of the table was read for an estimate.
+    pub filter_size_at_10_bits: Option<u64>,
     /// Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the entries.
     /// `sample`: also some data blocks, from which numbers are estimated. `all`: every data block. `None`: the file
     /// could not be opened, or is a bare filter block.
     pub depth: Option<Depth>,
 
+    /// The fault of the table, and the number of further ones.
+    #[serde(skip)]
+    pub error: Option<String>,
+    /// The file was found in a database's folder, the database does not use it, and it is not a complete table: it is
+    /// being written, or was left behind.
+    #[serde(skip)]
+    pub is_incomplete: bool,
     /// The keys of the table, if all of them were seen and they were not too many to be noted.
     #[serde(skip)]
     pub(crate) seen: Option<KeySketch>,
@@ -131,19 +137,22 @@ pub struct Table {
     pub ends: Option<[CutKey; 2]>,
 }
 
-/// The state of a table, or of a path that cannot be looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum InspectStatus {
-    /// No fault was found, except perhaps in the filters or in the size of the file.
-    #[default]
-    Ok,
-    /// The file could not be opened, is damaged, or cannot be read.
-    Error,
-    /// The file was found in a database's folder, the database does not use it, and it is not a complete
-    /// table: it is being written, or was left behind.
-    NotLive,
+words! {
+    /// How the filters of a table are.
+    FilterStatus {
+        /// No fault was found.
+        Ok = "ok",
+        /// The table has no filters.
+        None = "none",
+        /// The policy is not known, or its filters have another encoding than its name implies.
+        UnknownPolicy = "unknown-policy",
+        /// The filters cannot be read.
+        Unusable = "unusable",
+        /// The filters contradict themselves.
+        Malformed = "malformed",
+        /// The filters hide stored keys.
+        FalseNegatives = "false-negatives",
+    }
 }
 
 /// The facts about a table, with its filters.
@@ -220,12 +229,8 @@ impl Table {
             _ => None,
         };
         let is_unused = self.live == Some(false);
-        self.status = match self.error {
-            Some(_) if listed && is_unused && self.is_not_whole => InspectStatus::NotLive,
-            Some(_) => InspectStatus::Error,
-            None => InspectStatus::Ok,
-        };
-        let note = self.is_not_live().then(|| Note::Incomplete.to_string());
+        self.is_incomplete = self.error.is_some() && listed && is_unused && self.is_not_whole;
+        let note = self.is_incomplete.then(|| Note::Incomplete.to_string());
         if note.is_some() {
             self.error = None;
         }
@@ -233,14 +238,24 @@ impl Table {
             self.lost = live.and_then(LostKeys::of_table);
         }
         let object = if self.is_opened() || self.filter.is_none() { "table" } else { "filter_block" };
-        self.frame = Frame::new(object, subject, self.error_kind()).note(note.into_iter()).into_owned();
+        self.verdict = self.judge();
+        self.filter_status = self.judge_filters();
+        let error = self.findings().next().map(|(what, text)| match what {
+            "error" => text.to_owned(),
+            _ => format!("{what}: {text}"),
+        });
+        let faults =
+            self.filter.as_ref().and_then(|filter| filter.unsound.clone().or(filter.malformed.clone()));
+        let frame = Frame::new(object, subject, self.error_kind()).error(error);
+        self.filter_error = self.filter_error.take().or(faults);
+        self.frame = frame.note(note.into_iter()).into_owned();
         self.remarks = subject.remarks.to_vec();
         subject.path.clone_into(&mut self.path);
     }
 
     /// Takes over the numbers of entries and keys, and the keys seen, from a verification, if the verification decoded
     /// all entries.
-    pub(crate) fn count(&mut self, verdict: &mut Verdict) {
+    pub(crate) fn count(&mut self, verdict: &mut Checked) {
         if verdict.is_complete {
             self.entries = Some(EntryCount::exactly(verdict.entries));
             self.distinct_keys = Some(EntryCount::exactly(verdict.distinct_keys).into());
@@ -262,10 +277,32 @@ impl Table {
         }
     }
 
-    /// Returns true if the file is not a complete table, and the database does not use it: it is being
-    /// written, or was left behind.
-    pub fn is_not_live(&self) -> bool {
-        self.status == InspectStatus::NotLive
+    /// How the table is, as far as it was read.
+    fn judge(&self) -> Verdict {
+        let filter = self.filter.as_ref();
+        match () {
+            () if self.unreadable && self.error.is_some() => Verdict::CannotTell,
+            () if self.error.is_some() || self.size_mismatch.is_some() => Verdict::Damaged,
+            () if filter.is_some_and(|filter| filter.unsound.is_some()) => Verdict::FalseNegatives,
+            () if self.unreadable => Verdict::CannotTell,
+            () if self.filter_error.is_some() && !self.filter_unsupported => Verdict::Damaged,
+            () if filter.is_some_and(|filter| filter.malformed.is_some()) => Verdict::CouldBeBetter,
+            () => Verdict::Fine,
+        }
+    }
+
+    fn judge_filters(&self) -> Option<FilterStatus> {
+        let has_names = self.filter_names().next().is_some();
+        Some(match &self.filter {
+            Some(filter) if filter.unsound.is_some() => FilterStatus::FalseNegatives,
+            Some(filter) if filter.malformed.is_some() => FilterStatus::Malformed,
+            _ if self.filter_unsupported => FilterStatus::UnknownPolicy,
+            Some(_) => FilterStatus::Ok,
+            None if !self.is_opened() => return None,
+            None if self.filter_error.is_some() => FilterStatus::Unusable,
+            None if has_names => FilterStatus::UnknownPolicy,
+            None => FilterStatus::None,
+        })
     }
 
     /// Returns true if the file was there when its folder was listed, and is gone.
@@ -375,6 +412,11 @@ impl Table {
     pub fn name(&self) -> &[u8] {
         name_of(&self.path)
     }
+}
+
+fn policies<S: Serializer>(metaindex: &[Name], serializer: S) -> Result<S::Ok, S::Error> {
+    let names = metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."));
+    serializer.collect_seq(names.map(Name::cut))
 }
 
 /// The first and the last user key of a table, as the MANIFEST records them.

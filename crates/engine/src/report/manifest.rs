@@ -115,6 +115,12 @@ pub struct ManifestState {
     pub last_sequence: u64,
     /// The levels that have tables.
     pub levels: Vec<ManifestLevel>,
+    /// The size of the file in bytes.
+    #[serde(skip)]
+    pub len: Option<u64>,
+    /// How much larger it is than it has to be, in words, if programs notice that.
+    #[serde(skip)]
+    pub huge: Option<String>,
 }
 
 /// The tables of a level in numbers.
@@ -229,6 +235,8 @@ impl ManifestState {
             next_file_number: manifest.next_file_number(),
             last_sequence: manifest.last_sequence(),
             levels,
+            len: None,
+            huge: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The results, as types that serialize to the objects of `docs/json.md`.
 
+mod advice;
 mod count;
 mod distinct;
 mod filter_list;
@@ -21,25 +22,27 @@ mod strings;
 mod tests;
 mod totals;
 mod tune;
+mod verdict;
 mod verify;
 
 pub use crate::audit::rates::{MeanRate, MeasuredRate};
 pub use crate::audit::stats::FilterState;
 pub use crate::audit::{CutKey, LostKeys};
+pub use advice::{
+    Action, Advice, Basis, Condition, Damage, DamagedPart, FalseNegatives, HugeManifest, Obstacle, Rebuild,
+};
 pub use count::{BitsPerEntry, DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
-pub use filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat, LargerRanges, ListedFilter};
-pub use findings::{COPIES_ONLY, Code, Finding, Findings, Weight};
+pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
+pub use findings::{COPIES_ONLY, Code, Finding, Findings};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Framed, Remark, Subject};
-pub use inspect::{InspectStatus, Inspected, Table, TableLevel, TableState, ends_of, name_of};
+pub use inspect::{FilterStatus, Inspected, Table, TableLevel, TableState, ends_of, name_of};
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
-pub use outcome::{
-    Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads, TuneFailure, TuneFault,
-};
+pub use outcome::{Estimate, LeftOut, LevelOutcome, Outcome, Rates, Reads, SimilarKind, TuneFailure};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
@@ -54,8 +57,6 @@ pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
-pub use tune::{
-    Action, Advice, Budget, BudgetOrigin, Choice, FoundFilters, Level, LevelBits, Lookups, Memory,
-    SampleSize, Setting, Tried, TuneStatus, Tuned, Tuning, TuningLine, Visits,
-};
-pub use verify::{About, Note, Other, Verdict, VerdictCounts, Verified, VerifyStatus};
+pub use tune::{Candidate, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine, USUAL_BITS};
+pub use verdict::{Severity, Verdict, VerdictCounts};
+pub use verify::{About, Checked, Note, Other, Verified};

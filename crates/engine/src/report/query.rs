@@ -70,9 +70,6 @@ pub struct Answer<'a> {
     /// Offsets of the data blocks that may hold the key. Empty if no data block may hold it, for a log, and if the
     /// table could not be opened.
     pub blocks: Vec<u64>,
-    /// Reason why the key may be there whatever the filters or the writes say. `None`: the file was read
-    /// without a fault.
-    pub error: Option<&'a str>,
     /// The newest write of this log for the key: a value, a deletion, or no write. `None`: the file is a
     /// table, or could not be opened.
     pub log: Option<LogAnswer>,
@@ -98,16 +95,19 @@ pub struct Answer<'a> {
     pub filtered: bool,
 }
 
+fn framed<'a>(object: &'static str, subject: &Subject<'a>, error: Option<&'a Reason>) -> Frame<'a> {
+    Frame::new(object, subject, error.map(|(_, kind)| *kind)).error(error.map(|(text, _)| &**text))
+}
+
 impl<'a> Answer<'a> {
     /// The answer for `key`. `error`: the reason why every key may be there, whatever `reply` says.
     pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: Reply) -> Self {
         let mut answer = Self {
-            frame: Frame::new("answer", &subject, error.map(|(_, kind)| *kind)),
+            frame: framed("answer", &subject, error),
             key: str::from_utf8(key).ok(),
             key_hex: Hex(key),
             may_match: true,
             blocks: Vec::new(),
-            error: error.map(|(text, _)| &**text),
             log: None,
             by_index: false,
             lookup_blocks: None,
@@ -146,9 +146,6 @@ pub struct Count<'a> {
     pub keys: u64,
     /// Number of keys that may be there. With an `error`, these are all keys.
     pub matches: u64,
-    /// Reason why every key may be there whatever the filters or the writes say. `None`: the file was read
-    /// without a fault.
-    pub error: Option<&'a str>,
     /// Chance, 0 to 1, that the answer for an absent key is "may be there": the mean over the keys asked for.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
@@ -165,10 +162,9 @@ impl<'a> Count<'a> {
         answers: impl Iterator<Item = Answer<'a>>,
     ) -> Self {
         let mut count = Self {
-            frame: Frame::new("count", &subject, error.map(|(_, kind)| *kind)),
+            frame: framed("count", &subject, error),
             keys: 0,
             matches: 0,
-            error: error.map(|(text, _)| &**text),
             estimated_fpr: 0.0,
             path: subject.path,
         };

@@ -17,8 +17,9 @@ pub struct Report {
     /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`:
     /// any other error.
     pub status: RebuildStatus,
-    /// Reason why the run did not succeed. If the run had begun to change the database, also the state that
+    /// The reason why the run did not succeed. If the run had begun to change the database, also the state that
     /// the database is in. `None`: the run succeeded.
+    #[serde(skip)]
     pub error: Option<String>,
     /// All tables in numbers.
     #[serde(flatten)]
@@ -28,8 +29,6 @@ pub struct Report {
     /// Name of the MANIFEST that CURRENT names now, with `--to` in the new database. `None`: this run
     /// committed nothing, or did not succeed.
     pub manifest: Option<String>,
-    /// True if every block, entry and filter of the rewritten tables was verified.
-    pub verified: bool,
     /// Folder of the new database, with `--to`. `None`: no new database was made, or the run did not succeed.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
@@ -82,7 +81,7 @@ pub struct Sums {
     /// Number of tables. 0 unless `status` is `rebuilt` or `dry-run`.
     pub tables: u64,
     /// Number of tables that were left as they are. 0 if `tables` is 0.
-    pub kept: u64,
+    pub unchanged: u64,
     /// Bytes of all tables before the rebuild. 0 if `tables` is 0.
     pub old_size: u64,
     /// Bytes of all tables after the rebuild. 0 if `tables` is 0.
@@ -97,10 +96,11 @@ pub struct Sums {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableReport {
-    /// `rebuilt`: the table was rewritten or, with `--dry-run`, would be. `kept`: it was left as it is,
+    /// `rebuilt`: the table was rewritten or, with `--dry-run`, would be. `unchanged`: it was left as it is,
     /// because of `--keep-undecodable`.
     pub status: TableStatus,
-    /// Reason why the table was left as it is. `None`: it was rebuilt.
+    /// The reason why the table was left as it is. `None`: it was rebuilt.
+    #[serde(skip)]
     pub error: Option<String>,
     /// Level that the MANIFEST has the table on.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
@@ -138,7 +138,7 @@ pub enum TableStatus {
     /// The table was rewritten or, with `--dry-run`, would be.
     Rebuilt,
     /// The table was left as it is.
-    Kept,
+    Unchanged,
 }
 
 /// The filters of a table.
@@ -174,7 +174,7 @@ impl Report {
         let sum = |of: fn(&TableReport) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);
         self.sums = Sums {
             tables: self.tables.len() as u64,
-            kept: sum(|table| u64::from(table.status == TableStatus::Kept)),
+            unchanged: sum(|table| u64::from(table.status == TableStatus::Unchanged)),
             old_size: sum(|table| table.old_size),
             new_size: sum(|table| table.new_size),
             old_filter_size: sum(|table| table.old_filters.as_ref().map_or(0, |filters| filters.size)),
@@ -192,9 +192,11 @@ impl Report {
         for of in &self.tables {
             let path = dir.join(&of.old_name);
             let frame = Frame::new("table", &Subject { path: &path, ..subject }, of.error_kind);
+            let frame = frame.error(of.error.as_deref());
             write_line(&mut to, &Framed { frame, of })?;
         }
-        let frame = Frame::new("database", &subject, self.error_kind).note(self.notes.iter().cloned());
+        let frame = Frame::new("database", &subject, self.error_kind).error(self.error.as_deref());
+        let frame = frame.note(self.notes.iter().cloned());
         write_line(to, &Framed { frame, of: self })
     }
 }

@@ -16,7 +16,8 @@ pub struct RepairReport {
     /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`: any other
     /// error. There is a new database only with `repaired`, or if the last sync failed.
     pub status: RepairStatus,
-    /// Reason why the run did not succeed. `None`: it succeeded.
+    /// The reason why the run did not succeed. `None`: it succeeded.
+    #[serde(skip)]
     pub error: Option<String>,
     /// True if it is certain that nothing is lost or doubtful.
     pub is_complete: bool,
@@ -306,7 +307,8 @@ impl RepairReport {
         self.files.iter().try_for_each(|of| line("file", &of.name, of, place, &mut to))?;
         self.losses.iter().try_for_each(|of| line("loss", &of.name, of, place, &mut to))?;
         self.doubtful.iter().try_for_each(|of| line("key", &of.file, of, place, &mut to))?;
-        let frame = Frame::new("database", &subject, self.error_kind).note(self.notes.iter().cloned());
+        let frame = Frame::new("database", &subject, self.error_kind).error(self.error.as_deref());
+        let frame = frame.note(self.notes.iter().cloned());
         write_line(to, &Framed { frame, of: self })
     }
 }

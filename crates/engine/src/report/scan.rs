@@ -136,14 +136,12 @@ pub struct FaultAt<'a> {
     /// The file.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// Reason why entries may be missing: a part was passed over, or could not be looked at.
-    pub error: &'a str,
 }
 
 impl<'a> FaultAt<'a> {
     /// A fault of the file that `subject` names.
     pub fn new(subject: Subject<'a>, fault: &'a Fault) -> Self {
-        Self { frame: Frame::new("fault", &subject, Some(fault.kind)), error: &fault.message }
+        Self { frame: Frame::new("fault", &subject, Some(fault.kind)).error(Some(&*fault.message)) }
     }
 }
 

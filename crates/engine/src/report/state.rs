@@ -73,7 +73,7 @@ impl StateFault {
     /// The code of the finding.
     pub const fn code(&self) -> Code {
         match self {
-            Self::Unlisted(_) => Code::Manifest,
+            Self::Unlisted(_) => Code::ManifestCut,
             Self::LogMissing(_) => Code::LogMissing,
         }
     }
@@ -165,6 +165,7 @@ impl StateFault {
             }
             Self::LogMissing(log) => (None, format!("the log {log}, which the MANIFEST names")),
         };
-        Finding { plain: Some(self.text()), ..Finding::new(self.code(), offset, expected, self.text()) }
+        let finding = Finding::new(self.code(), offset, expected, self.text());
+        Finding { plain: Some(self.text()), title: Some(self.title()), ..finding }
     }
 }

@@ -112,7 +112,7 @@ impl Serialize for Hex<'_> {
 }
 
 /// Defines an enumeration by its values and their words, which never change. `docs/json.md` and
-/// `docs/findings.md` document the words.
+/// `docs/problems.md` document the words.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $word:literal,)* }) => {
         $(#[$meta])*

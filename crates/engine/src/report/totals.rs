@@ -10,6 +10,7 @@ use super::count::{DistinctKeys, EntryCount};
 use super::distinct::DistinctSum;
 use super::frame::Frame;
 use super::inspect::{Table, TableLevel, TableState};
+use super::verdict::Verdict;
 use crate::audit::rates::{LookupWeights, MeanRate, MeasuredRate, TableEntries};
 
 /// Sums over the tables of a folder.
@@ -19,6 +20,8 @@ pub struct Totals {
     /// The folder.
     #[serde(flatten)]
     pub frame: Frame<'static>,
+    /// How the folder is: the worst verdict on it and its files.
+    pub verdict: Verdict,
     /// Number of table files.
     pub tables: u64,
     /// Number of live tables that have no file. No other number includes them.
@@ -31,7 +34,7 @@ pub struct Totals {
     /// Number of tables that could not be read, or not completely.
     pub unreadable: u64,
     /// Number of tables that were opened and have no filter block of a known policy that could be read.
-    pub unfiltered: u64,
+    pub without_filters: u64,
     /// Bytes of all files whose `file_size` is known.
     pub file_size: u64,
     /// Number of data blocks of the tables that could be opened.
@@ -51,10 +54,6 @@ pub struct Totals {
     pub filters: u64,
     /// Number of empty filters.
     pub empty_filters: u64,
-    /// Number of bits of all filters. Filters whose bits are not known count as 0.
-    pub bits: u64,
-    /// Number of 1 bits in all filters.
-    pub bits_set: u64,
     /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
     /// the levels or the order of keys are not known, by its entries. A table without filters counts as 1, and obsolete
     /// tables do not count. `None`: no table that counts has a known rate.
@@ -64,18 +63,18 @@ pub struct Totals {
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
+    /// Number of bits of all filters. Filters whose bits are not known count as 0.
+    #[serde(skip)]
+    pub bits: u64,
+    /// The entries of the tables with filters.
+    #[serde(skip)]
+    pub filtered_entries: EntrySum,
     /// Sums by level, starting with level 0; tables that are not live come last. Empty: there are no tables, or there
     /// is no MANIFEST that can be relied on.
     #[serde(serialize_with = "values")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
     pub levels: BTreeMap<TableLevel, LevelTotals>,
 
-    /// Number of bytes of the filter blocks that hold the offsets of filters.
-    #[serde(skip)]
-    pub offset_array_bytes: u64,
-    /// The entries of the tables with filters.
-    #[serde(skip)]
-    pub filtered_entries: EntrySum,
     /// The rates of tables whose weight follows from all tables of the database.
     #[serde(skip)]
     rated: Vec<TableRates>,
@@ -94,7 +93,7 @@ pub struct LevelTotals {
     /// Number of table files.
     pub tables: u64,
     /// Number of tables that were opened and have no filter block of a known policy that could be read.
-    pub unfiltered: u64,
+    pub without_filters: u64,
     /// Bytes of all files whose `file_size` is known.
     pub file_size: u64,
     /// Number of entries of the tables for which it is known. It is not exact if it is not known for some table.
@@ -117,9 +116,9 @@ pub struct LevelTotals {
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
 
-    /// Mean of `neighbour_fpr` of the tables, weighted as for `estimated_fpr`.
+    /// Mean of `similar_fpr` of the tables, weighted as for `estimated_fpr`.
     #[serde(skip)]
-    pub neighbour_fpr: MeanRate,
+    pub similar_fpr: MeanRate,
     /// The number of tables in each state, including those without a file.
     #[serde(skip)]
     pub states: BTreeMap<TableState, u64>,
@@ -168,10 +167,10 @@ impl Totals {
         self.tables += 1;
         self.unreadable += u64::from(table.unreadable);
         self.damaged += u64::from(!table.unreadable && table.is_damaged());
-        self.not_live += u64::from(table.is_not_live());
+        self.not_live += u64::from(table.is_incomplete);
         self.file_size = self.file_size.saturating_add(table.file_size.unwrap_or_default());
         self.data_blocks += table.data_blocks.unwrap_or_default();
-        self.unfiltered += u64::from(table.is_unfiltered());
+        self.without_filters += u64::from(table.is_unfiltered());
         if table.live.is_some() {
             self.levels.entry(table.place()).or_default().add(table);
         }
@@ -183,13 +182,11 @@ impl Totals {
         }
         self.rate(table);
         let Some(filter) = &table.filter else { return };
-        self.filtered_entries.add(table.entries);
         self.filter_size = self.filter_size.saturating_add(filter.size);
         self.filters += filter.filters;
         self.empty_filters += filter.empty_filters;
         self.bits += filter.bits;
-        self.bits_set += filter.bits_set;
-        self.offset_array_bytes += filter.offset_array_bytes;
+        self.filtered_entries.add(table.entries);
     }
 
     /// Adds the rates of a table.
@@ -240,7 +237,7 @@ impl LevelTotals {
             return;
         }
         self.tables += 1;
-        self.unfiltered += u64::from(table.is_unfiltered());
+        self.without_filters += u64::from(table.is_unfiltered());
         self.file_size = self.file_size.saturating_add(table.file_size.unwrap_or_default());
         self.size = self.size.saturating_add(table.size());
         self.entries.add(table.entries);
@@ -262,7 +259,7 @@ impl LevelTotals {
         };
         self.estimated_fpr.add(rates.estimated, weight);
         add(&mut self.random_fpr, rates.random, weight);
-        add(&mut self.neighbour_fpr, rates.neighbour, weight);
+        add(&mut self.similar_fpr, rates.neighbour, weight);
     }
 
     /// The number of tables in one of these states.
@@ -278,7 +275,17 @@ impl LevelTotals {
     /// The bits of filters for each entry in the tables whose filters can be judged. `None`: there are no bits or
     /// no entries, or the number of entries is known for no table.
     pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
-        BitsPerEntry::of(self.judged_bits, self.judged_entries.number())
+        Self::bits_per_entry_of([self].into_iter())
+    }
+
+    /// The same for several levels.
+    pub fn bits_per_entry_of<'a>(levels: impl Iterator<Item = &'a Self>) -> Option<BitsPerEntry> {
+        let (mut bits, mut entries) = (0_u64, EntrySum::default());
+        for level in levels {
+            bits = bits.saturating_add(level.judged_bits);
+            entries.add_sum(&level.judged_entries);
+        }
+        BitsPerEntry::of(bits, entries.number())
     }
 }
 
@@ -298,7 +305,7 @@ impl TableRates {
             Some(filter) => Some(Self {
                 estimated: filter.estimated_fpr,
                 random: filter.random_fpr,
-                neighbour: filter.neighbour_fpr,
+                neighbour: filter.similar_fpr,
                 ..of
             }),
             // A lookup reads a table without filters whatever its key is.

@@ -1,4 +1,4 @@
-//! The results of `tune`: the filters that would serve a database best.
+//! The results of `tune`: what the filters of a database save, and whether others would save more.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,11 +6,17 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::count::EntryCount;
-use super::frame::{ErrorKind, Frame, Framed, Subject};
-use super::outcome::{Estimate, Outcome, TuneFailure, TuneFault};
+use super::advice::{Action, Advice, AdviceFields};
+use super::frame::{ErrorKind, Frame, Subject};
+use super::outcome::{Estimate, LeftOut, Outcome, SimilarKind, TuneFailure};
 use super::strings::write_line;
-use crate::{audit::Policy, walk::FoundFormat};
+use crate::audit::Policy;
+use crate::audit::rates::MeasuredRate;
+use crate::audit::tune::{Facts, saved};
+use crate::words::advice_text;
+
+/// The numbers of bits per key that show what more bits do.
+const TELLING_BITS: [u32; 8] = [4, 6, 8, 10, 12, 14, 16, 20];
 
 /// The results for one of the paths given.
 #[derive(Debug)]
@@ -19,187 +25,134 @@ pub struct Tuned {
     pub input: Arc<Path>,
     /// The path of the database or the table.
     pub path: PathBuf,
+    /// The advice. `None`: a table that was given by itself and has no fault, or no database.
+    pub advice: Option<Advice>,
     /// The results, or the reason why there are none.
     pub result: Result<Tuning, TuneFailure>,
 }
 
 impl Tuned {
-    /// The other format, if that is the reason why there are no results.
-    pub fn other_format(&self) -> Option<&FoundFormat> {
-        self.result.as_ref().err()?.other_format.as_ref()
-    }
-
-    /// Writes a line of JSON for each setting tried, and then one for the conclusions. If there are no results,
-    /// writes one line with the reason.
+    /// Writes one line of JSON.
     ///
     /// # Errors
     ///
     /// Those of `to`.
-    pub fn write_json(&self, mut to: impl Write) -> io::Result<()> {
-        let to: &mut dyn Write = &mut to;
-        let subject = Subject { path: &self.path, ..Subject::of(&self.input) };
-        let tuning = match &self.result {
-            Ok(tuning) => tuning,
-            Err(TuneFailure { text, kind, first, .. }) => {
-                let first = first.iter().map(|command| format!("first: {command}"));
-                let frame = Frame::new("tuning", &subject, *kind).note(first);
-                let found = TuningOrNothing::Nothing(Nothing::default());
-                return write_line(
-                    to,
-                    &TuningLine { frame, status: TuneStatus::Error, error: Some(text), found },
-                );
-            }
+    pub fn write_json(&self, to: impl Write) -> io::Result<()> {
+        write_line(to, &self.line())
+    }
+
+    fn line(&self) -> TuningLine<'_> {
+        let tuning = self.result.as_ref().ok();
+        let left_out = tuning.and_then(|tuning| tuning.left_out.first());
+        let error = match &self.result {
+            Ok(_) => left_out.map(|table| format!("{}: {}", table.name, table.why.text)),
+            Err(failure) => Some(failure.text.clone()),
         };
-        for of in &tuning.settings {
-            write_line(&mut *to, &Framed { frame: Frame::new("setting", &subject, None), of })?;
+        let kind = self.result.as_ref().map_or_else(|failure| failure.kind, |_| left_out?.why.kind);
+        let is_bad = self.advice.as_ref().is_some_and(|advice| advice.verdict > super::Verdict::CannotTell);
+        let kind = kind.or_else(|| is_bad.then_some(ErrorKind::Damaged));
+        let subject = Subject { path: &self.path, ..Subject::of(&self.input) };
+        let advice = self
+            .advice
+            .as_ref()
+            .map(|advice| AdviceFields::of(advice, advice_text(advice, tuning, &self.path).to_string()));
+        TuningLine {
+            frame: Frame::new("tuning", &subject, kind).error(error),
+            advice: advice.unwrap_or_default(),
+            tuning: tuning.map(|tuning| TuningFields::of(tuning, self.advice.as_ref())).unwrap_or_default(),
         }
-        let kind = tuning.faults.first().and_then(|fault| fault.kind);
-        let kind = kind.or_else(|| tuning.is_damaged.then_some(ErrorKind::Damaged));
-        let frame = Frame::new("tuning", &subject, kind).note(tuning.notes.iter().cloned());
-        write_line(
-            to,
-            &TuningLine {
-                frame,
-                status: TuneStatus::Ok,
-                error: None,
-                found: TuningOrNothing::Tuning(tuning),
-            },
-        )
     }
 }
 
-/// A line about a database or a single table, after those of the settings tried.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TuningLine<'a> {
-    /// The subject of the line.
-    #[serde(flatten)]
-    pub frame: Frame<'a>,
-    /// `ok`, or `error` if there are no results. With `error`, all fields after the field `error` are null.
-    pub status: TuneStatus,
-    /// Reason why there are no results. `None`: `status` is `ok`.
-    pub error: Option<&'a str>,
-    /// The results.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Tuning>"))]
-    pub found: TuningOrNothing<'a>,
-}
-
-/// The success or failure of a tuning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum TuneStatus {
-    /// There are results.
-    Ok,
-    /// There are no results.
-    Error,
-}
-
-/// The results, or nothing.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum TuningOrNothing<'a> {
-    /// The results.
-    Tuning(&'a Tuning),
-    /// The fields of the results, all null.
-    Nothing(Nothing),
-}
-
-/// The fields of a [`Tuning`], all null.
-#[derive(Default, Debug, Serialize)]
-pub struct Nothing {
-    policy: (),
-    policy_assumed: (),
-    sample: (),
-    levels: (),
-    now: (),
-    budget: (),
-    uniform: (),
-    by_level: (),
-    advice: (),
-    lookups: (),
-    memory: (),
-    faults: (),
-}
-
-/// A database, or a single table, and the effects that other filters would have on it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// A database or a single table, and the effects of other filters.
+#[derive(Clone, Debug)]
 pub struct Tuning {
-    /// Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`
+    /// The policy that the filters of the candidates are of.
     pub policy: Policy,
-    /// True if `--policy` was not given and no table has a sound filter block of a policy that this program can make.
-    /// `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
+    /// The policy was assumed, as no table has sound filters of one that programs set.
     pub policy_assumed: bool,
-    /// The amount of data that was looked at.
+    /// Each filter in use, or of a candidate, is of the data blocks that begin within 2^base_lg bytes.
+    pub base_lg: u8,
+    /// The bits per key of most filters in use. `None`: not known.
+    pub bits_per_key: Option<u32>,
+    /// The part that was read.
     pub sample: SampleSize,
     /// The levels that have tables that could be read, from the top. A table that was given by itself is on a level
     /// without a number.
     pub levels: Vec<Level>,
     /// The effects of the filters in use.
     pub now: Outcome,
-    /// The limit on the size of the filters.
-    pub budget: Budget,
-    /// Of the filters with the same bits a key on all levels, the best within the budget. `None`: no setting fits the
-    /// budget, or `status` is `error`.
-    pub uniform: Option<Choice>,
-    /// Of the filters whose bits a key may differ by level, the best within the budget. Level 0 keeps the bits a key
-    /// that are most in use, or 10 if these are not known, because the program writes level 0 anew with its own
-    /// filters. With these filters, lookups may read more than with those of `uniform` if the budget is large. `None`:
-    /// there are fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is
-    /// `error`.
-    pub by_level: Option<Choice>,
-    /// The advice.
-    pub advice: Advice,
-    /// The keys of `--lookups`. `None`: no keys were given, or `status` is `error`.
+    /// The candidates, by bits per key.
+    pub candidates: Vec<Candidate>,
+    /// The effects of one filter for each table. `None`: the filters in use are such filters, or there are no entries.
+    pub whole_tables: Option<Outcome>,
+    /// The keys of `--lookups`. `None`: no keys were given.
     pub lookups: Option<Lookups>,
-    /// The memory that the filters take in LevelDB. goleveldb holds all filters in its block cache.
-    pub memory: Memory,
-    /// Tables that could not be read completely, which the other results leave out, though `memory` may count them;
-    /// then tables whose filters deny stored keys, which count as tables without filters.
-    pub faults: Vec<TuneFault>,
-    /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
-    #[serde(skip)]
-    pub settings: Vec<Tried>,
-    /// Facts that are not faults but are good to know.
-    #[serde(skip)]
-    pub notes: Vec<String>,
-    /// The database as a whole is damaged: a note says how.
-    #[serde(skip)]
-    pub is_damaged: bool,
-    /// The filters that the tables have, sound or not.
-    #[serde(skip)]
-    pub found: FoundFilters,
-}
-
-/// The filters that tables have, sound or not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FoundFilters {
-    /// No table has filters. That is the best sign that the program that uses the database sets no filter policy,
-    /// so that it would not ask any filters.
-    None,
-    /// Tables have filters, but only of policies other than that of the tuning.
-    OfOthers,
-    /// At least one table has filters of the policy of the tuning.
-    OfPolicy,
+    /// The limit on the size of the filters of `--budget`, in bytes.
+    pub budget: Option<u64>,
+    /// The number of logs with writes that are in no table yet, and in no number here.
+    pub logs: u64,
+    /// The tables that could not be read completely, and are part of no number.
+    pub left_out: Vec<LeftOut>,
+    /// What is known besides the numbers.
+    pub(crate) facts: Facts,
 }
 
 impl Tuning {
-    /// The number of stored keys that filters deny, in the tables whose every entry was decoded.
-    pub fn denied(&self) -> u64 {
-        self.faults.iter().map(|fault| fault.denied).sum()
+    /// The effects of the candidate with this number of bits per key.
+    pub fn candidate(&self, bits_per_key: u32) -> Option<&Candidate> {
+        self.candidates.iter().find(|of| of.bits_per_key == bits_per_key)
     }
 
-    /// The number of tables that could not be read.
-    pub fn left_out(&self) -> u64 {
-        self.faults.iter().filter(|fault| fault.denied == 0).count() as u64
+    /// The candidate that a rebuild should have: 10 bits per key, or those in use if they are more, or the best that fits
+    /// into the budget. `None`: none fits, or there are no entries.
+    pub fn target(&self) -> Option<&Candidate> {
+        let Some(budget) = self.budget else {
+            return self.candidate(self.bits_per_key.unwrap_or_default().max(USUAL_BITS));
+        };
+        let reads =
+            |of: &&Candidate| of.outcome.reads.map_or(0.0, |reads| reads.absent.value + reads.stored.value);
+        let fitting = self.candidates.iter().filter(|of| of.outcome.size.value <= budget as f64);
+        fitting.min_by(|one, other| reads(one).total_cmp(&reads(other)))
+    }
+
+    /// The candidate of a rebuild that is advised for the sake of reads or space.
+    pub fn advised(&self, advice: Option<&Advice>) -> Option<&Candidate> {
+        let advice = advice.filter(|advice| advice.verdict == super::Verdict::CouldBeBetter)?;
+        let Action::Rebuild(rebuild) = advice.action else { return None };
+        self.candidate(rebuild.bits_per_key.unwrap_or(USUAL_BITS))
+    }
+
+    /// The candidates that show what more bits do, with those in use and those advised.
+    pub fn telling(&self, advice: Option<&Advice>) -> impl Iterator<Item = &Candidate> {
+        let advised = self.advised(advice).map(|of| of.bits_per_key);
+        let is_telling = move |bits: u32| {
+            TELLING_BITS.contains(&bits) || [self.bits_per_key, advised].contains(&Some(bits))
+        };
+        self.candidates.iter().filter(move |of| is_telling(of.bits_per_key))
+    }
+
+    /// The data blocks that a lookup reads fewer with a candidate: of an absent or a stored key, whichever saves more.
+    pub fn saved(&self, then: &Candidate) -> f64 {
+        saved(&self.now, &then.outcome)
+    }
+
+    /// The bytes of all tables.
+    pub fn size(&self) -> u64 {
+        self.levels.iter().fold(0, |sum, level| level.size.saturating_add(sum))
+    }
+
+    /// The number of tables without sound filters of the policy.
+    pub fn without_filters(&self) -> u64 {
+        self.levels.iter().map(|level| level.without_filters).sum()
     }
 }
 
-/// The amount of data that was looked at.
-#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// The bits per key that programs set.
+pub const USUAL_BITS: u32 = 10;
+
+/// The part of the tables that was read.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct SampleSize {
     /// Number of tables whose every entry was decoded.
     pub tables: u64,
@@ -207,174 +160,42 @@ pub struct SampleSize {
     pub of_tables: u64,
     /// Bytes of the files of the tables whose every entry was decoded.
     pub bytes: u64,
-    /// Bytes of the files of the tables that could be read.
-    pub of_bytes: u64,
-    /// Entries of the tables that could be read, including deletions and older versions of keys. Filters are
-    /// sized by these.
+    /// Number of entries of the tables that could be read.
     pub entries: Estimate,
-    /// Different keys of the tables that could be read: a key that several tables hold counts once. `None`:
-    /// not every entry of these tables was decoded.
-    pub distinct_keys: Option<EntryCount>,
-    /// True if every entry of the tables that could be read was decoded.
-    pub all: bool,
 }
 
 /// A level that has tables that could be read, or a table that was given by itself.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
     /// The level. `None`: the table was given by itself.
     #[serde(rename = "level")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
     /// Number of tables that could be read.
     pub tables: u64,
-    /// Number of these tables without sound filters of the policy. Filters that deny a stored key are not sound.
-    pub unfiltered: u64,
+    /// Number of these tables without sound filters of the policy. Filters with false negatives are not sound.
+    pub without_filters: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
-    /// Number of entries of the tables.
-    pub entries: Estimate,
-    /// Tables of this level that a lookup reaches in vain. `None`: the order of keys is not known, or a table
-    /// was given by itself.
-    pub visits: Option<Visits>,
+    /// Number of entries of the tables, including deletions and older versions of keys.
+    pub entries: f64,
+    /// Bytes of the filters in use.
+    pub filter_size: f64,
+    /// False-positive rate of the filters in use, of the absent keys of `--lookups` or else of random keys. `None`: no
+    /// such key was looked up.
+    pub fpr: Option<f64>,
+    /// Mean number of tables of this level that are checked in vain for such a key. `None`: the order of keys is not
+    /// known, or a table was given by itself.
+    pub checked: Option<f64>,
 }
 
-/// The mean number of tables that a lookup reaches in vain.
-#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Visits {
-    /// Mean number of tables that a lookup of a key without a value reaches in vain. The keys are those of `--lookups`
-    /// or, without that option, of the kind that `worst` names in the reads of the filters in use.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    pub absent: f64,
-    /// Mean number of tables that a lookup of a stored key reaches in vain before it finds the key.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    pub present: f64,
-}
-
-/// Settings for filters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Setting {
-    /// Name of the filter policy, without `filter.`
-    pub policy: Policy,
-    /// A filter covers the data blocks that begin in a range of 2^base_lg bytes.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 63)))]
-    pub base_lg: u8,
-    /// Number of filter bits for each key, the same on all levels.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+/// Filters with a number of bits per key.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Candidate {
+    /// The bits per key.
     pub bits_per_key: u32,
-}
-
-/// A setting for all levels, and its effects.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Tried {
-    /// The setting.
-    #[serde(flatten)]
-    pub setting: Setting,
-    /// True if this is the most frequent setting of the filters in use.
-    pub in_use: bool,
-    /// The effects of filters of this setting.
+    /// The effects.
     pub outcome: Outcome,
-}
-
-/// Filters to replace those in use.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Choice {
-    /// Name of the filter policy, without `filter.`
-    pub policy: Policy,
-    /// A filter covers the data blocks that begin in a range of 2^base_lg bytes.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 63)))]
-    pub base_lg: u8,
-    /// Number of filter bits for each key, by level.
-    #[serde(rename = "bits_per_key")]
-    pub bits: Vec<LevelBits>,
-    /// The effects of these filters.
-    pub outcome: Outcome,
-}
-
-/// The bits a key on a level.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LevelBits {
-    /// The level. `None`: the table was given by itself.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
-    pub level: Option<u8>,
-    /// Number of filter bits for each key.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
-    pub bits_per_key: u32,
-}
-
-impl Choice {
-    /// The bits a key, if they are the same on all levels.
-    pub fn same_bits(&self) -> Option<u32> {
-        let first = self.bits.first()?.bits_per_key;
-        self.bits.iter().all(|of| of.bits_per_key == first).then_some(first)
-    }
-
-    /// The setting, if it is the same on all levels.
-    pub fn setting(&self) -> Option<Setting> {
-        let Self { policy, base_lg, .. } = *self;
-        self.same_bits().map(|bits_per_key| Setting { policy, base_lg, bits_per_key })
-    }
-}
-
-/// The limit on the size of the filters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Budget {
-    /// The maximum size of all filter blocks together, in bytes.
-    pub bytes: u64,
-    /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters with 10 bits a key, because some tables have no sound filters of the policy.
-    pub origin: BudgetOrigin,
-}
-
-/// The origin of a budget.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum BudgetOrigin {
-    /// The option `--budget`.
-    Given,
-    /// The size of the filters in use.
-    InUse,
-    /// The size of filters with 10 bits a key, because some tables have no sound filters of the policy.
-    TenBits,
-}
-
-/// The advice about the filters.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Advice {
-    /// `leave`: the filters do well as they are. `rebuild`: other filters would do better, or filters deny stored
-    /// keys, so that new ones are needed. `none`: there is nothing to advise on.
-    pub action: Action,
-    /// The advice as a sentence, with its reason or its savings.
-    pub text: String,
-    /// The filters that are advised. `None`: `action` is not `rebuild`, or filters deny stored keys and are to be
-    /// made anew.
-    pub choice: Option<Choice>,
-    /// Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB --to NEW`).
-    /// `None`: `action` is not `rebuild`, or a rebuild has to be told more than is known, which `text` names.
-    pub arguments: Option<Vec<String>>,
-}
-
-/// The action that is advised.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Action {
-    /// The filters do well as they are.
-    Leave,
-    /// Other filters are worth a rebuild, or filters deny stored keys.
-    Rebuild,
-    /// There is nothing to advise on.
-    #[default]
-    None,
 }
 
 /// The user's lookups.
@@ -386,20 +207,141 @@ pub struct Lookups {
     /// Number of keys of the file that were looked up.
     pub used: u64,
     /// Number of keys that were looked up and are stored.
-    pub present: u64,
+    pub stored: u64,
 }
 
-/// The memory that the filters take in LevelDB, of those tables that could be opened. LevelDB maps the first 1,000
-/// tables it opens, so that their filters are in the page cache, and holds the filters of other tables on the heap;
-/// goleveldb holds all filters in its block cache.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+/// A line about a database or a single table.
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Memory {
-    /// Number of tables whose files LevelDB maps, so that their filters are in the page cache.
-    pub mapped_tables: u64,
-    /// Number of tables whose filters LevelDB holds on the heap.
-    pub heap_tables: u64,
-    /// Number of bytes of the filter blocks on the heap, on the assumption that LevelDB opens tables in the
-    /// order of their levels, and those of one level in the order of their numbers.
-    pub heap_bytes: u64,
+pub struct TuningLine<'a> {
+    /// The subject of the line.
+    #[serde(flatten)]
+    frame: Frame<'a>,
+    #[serde(flatten)]
+    advice: AdviceFields,
+    #[serde(flatten)]
+    tuning: TuningFields,
+}
+
+/// The numbers of a line. All are null if there are no results.
+#[derive(Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct TuningFields {
+    /// Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`
+    policy: Option<Policy>,
+    /// True if `--policy` was not given and no table has sound filters of LevelDB's or goleveldb's policy. `policy` is then
+    /// goleveldb's, if goleveldb opened the database last, or else LevelDB's.
+    policy_assumed: Option<bool>,
+    /// Each filter is of the data blocks that begin within 2^base_lg bytes: those of most filters in use, or 11.
+    base_lg: Option<u8>,
+    /// Bits per key of most filters in use. `None`: not known.
+    bits_per_key: Option<u32>,
+    /// Number of tables that could be read.
+    tables: Option<u64>,
+    /// Number of tables whose every entry was read.
+    tables_read: Option<u64>,
+    /// Bytes of the tables that could be read.
+    bytes: Option<u64>,
+    /// Bytes of the tables whose every entry was read.
+    bytes_read: Option<u64>,
+    /// Entries of the tables that could be read, including deletions and older versions of keys.
+    entries: Option<f64>,
+    /// Number of logs with newer writes, which are part of no number.
+    logs: Option<u64>,
+    /// Number of tables that could not be read completely, and are part of no number.
+    left_out: Option<u64>,
+    /// Number of stored keys that filters hide.
+    false_negatives: Option<u64>,
+    /// The keys of `--lookups`. `None`: no keys were given.
+    lookups: Option<Lookups>,
+    /// Bytes of the filters in use.
+    filter_size: Option<f64>,
+    /// False-positive rate of the filters in use, of random keys. `None`: no key was looked up.
+    random_fpr: Option<MeasuredRate>,
+    /// Data blocks that a lookup of an absent key reads: of `--lookups` where given, and otherwise random. `None`: the
+    /// order of keys is not known, or a table was given by itself.
+    absent_reads: Option<Estimate>,
+    /// Data blocks that a lookup of a stored key reads.
+    stored_reads: Option<Estimate>,
+    /// The keys similar to stored ones whose lookups read most, with the filters in use.
+    similar: Option<Similar>,
+    /// The levels that have tables that could be read, from the top.
+    levels: Option<Vec<Level>>,
+    /// The effects of filters with other numbers of bits per key.
+    by_bits: Option<Vec<ByBits>>,
+    /// Limit of `--budget` on the size of the filters, in bytes.
+    budget: Option<u64>,
+}
+
+/// The kind of absent keys similar to stored ones whose lookups read most.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Similar {
+    /// The kind.
+    kind: SimilarKind,
+    /// False-positive rate. `None`: no such key reached a table.
+    fpr: Option<f64>,
+    /// Data blocks that a lookup reads.
+    reads: f64,
+}
+
+/// The effects of filters with a number of bits per key.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ByBits {
+    /// Bits per key.
+    bits_per_key: u32,
+    /// Bytes of all filters.
+    filter_size: f64,
+    /// False-positive rate, of the absent keys of `--lookups` or else of random keys.
+    fpr: Option<f64>,
+    /// Data blocks that a lookup of an absent key reads.
+    absent_reads: Option<f64>,
+    /// Data blocks that a lookup of a stored key reads.
+    stored_reads: Option<f64>,
+}
+
+impl TuningFields {
+    fn of(tuning: &Tuning, advice: Option<&Advice>) -> Self {
+        let Tuning { now, sample, .. } = tuning;
+        let reads = now.reads;
+        let similar = reads.and_then(|reads| {
+            let kind = reads.worst?;
+            let fpr = now.rates.similar.get(kind as usize).copied().flatten();
+            Some(Similar { kind, fpr: fpr.map(|of| of.rate), reads: reads.of_kind(kind)?.value })
+        });
+        let by_bits = |of: &Candidate| {
+            let Outcome { size, rates, reads, .. } = &of.outcome;
+            ByBits {
+                bits_per_key: of.bits_per_key,
+                filter_size: size.value,
+                fpr: rates.lookups.or(rates.random).map(|of| of.rate),
+                absent_reads: reads.map(|reads| reads.absent.value),
+                stored_reads: reads.map(|reads| reads.stored.value),
+            }
+        };
+        Self {
+            policy: Some(tuning.policy),
+            policy_assumed: Some(tuning.policy_assumed),
+            base_lg: Some(tuning.base_lg),
+            bits_per_key: tuning.bits_per_key,
+            tables: Some(sample.of_tables),
+            tables_read: Some(sample.tables),
+            bytes: Some(tuning.size()),
+            bytes_read: Some(sample.bytes),
+            entries: Some(sample.entries.value),
+            logs: Some(tuning.logs),
+            left_out: Some(tuning.left_out.len() as u64),
+            false_negatives: Some(tuning.facts.false_negatives.hidden),
+            lookups: tuning.lookups,
+            filter_size: Some(now.size.value),
+            random_fpr: now.rates.random,
+            absent_reads: reads.map(|reads| reads.absent),
+            stored_reads: reads.map(|reads| reads.stored),
+            similar,
+            levels: Some(tuning.levels.clone()),
+            by_bits: Some(tuning.telling(advice).map(by_bits).collect()),
+            budget: tuning.budget,
+        }
+    }
 }

@@ -1,216 +1,392 @@
-//! The advice of `tune` in words, for every kind of output.
+//! Advice in words, for every kind of output.
 
-use std::cmp::Ordering;
+use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 
-use super::numbers::{counted, size};
+use filterblock::quote;
+
+use super::folder::format_details;
+use super::numbers::{count, counted, size};
 use super::shell_word::{path_word, shell_word};
+use crate::audit::Policy;
+use crate::audit::tune::saved;
 use crate::report::{
-    Budget, BudgetOrigin, COPIES_ONLY, Choice, FoundFilters, LevelBits, NearKind, Outcome, Reads,
+    Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, Damage, DamagedPart, FalseNegatives,
+    HugeManifest, Obstacle, Outcome, Reads, SimilarKind, Tuning, USUAL_BITS, Verdict,
 };
-
-/// The user is not asked for lookups if, for every kind of absent key, a lookup reads no more blocks than
-/// this on average.
-const TELLING: f64 = 0.02;
-
-/// The advice on filters that deny stored keys, without its last full stop.
-pub const RENEW: &str = "No entry is lost: new filters bring them back";
-
-/// A remark that new filters have 10 bits a key since no others are known, without its last full stop.
-pub(crate) const USUAL_BITS_TEXT: &str =
-    "They get 10 bits a key, as it is not known how many the others have";
-
-/// The hashes that the old name of LevelDB's policy stands for, each with the programs that use it.
-const HASHES: &str = "--hash signed for LevelDB up to 1.17 on x86, --hash unsigned for goleveldb and LevelDB up to 1.17 on ARM";
-
-/// A remark that a rebuild is refused until another command has run, without its last full stop.
-pub const DECIDE: &str = "The tables from before an earlier rebuild are still there: first, filterblock rebuild --discard has to remove \
-     them or, if no program has opened the database since, --undo to bring them back";
 
 /// The advice on damage, before the command that saves what can be saved.
 pub const SAVE: &str = "A backup from before the damage is best, then the program's own way to make its data anew. Failing these, save \
      what can be saved; this database is only read:";
+/// The least size that is shown of a new MANIFEST, in bytes.
+const LEAST_MANIFEST: u64 = 1 << 10;
 
-/// A remark that a rebuild is refused as tables are not whole, without its last full stop.
-pub(crate) const RESTORE: &str = "Rebuild refuses a damaged database: first, restore it from a backup or, failing that, save what can be saved with \
-     filterblock repair";
+/// Advice in words. Each sentence begins with a capital letter and ends with a full stop, or with a colon before a
+/// command.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AdviceText {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What follows the verdict: the condition on which it rests, or nothing.
+    pub condition: &'static str,
+    /// What follows in the first line if nothing else stands in it. Empty: nothing.
+    pub clause: String,
+    /// What follows where the first line is all that is shown.
+    pub short: String,
+    /// Paragraphs below the first line.
+    pub paragraphs: Vec<String>,
+    /// The command to run, or the two from which to choose.
+    pub commands: Vec<String>,
+    /// Paragraphs below the commands.
+    pub after: Vec<String>,
+}
 
-/// A remark that a rebuild has to be told what to do with tables that it cannot read, without its last full stop.
-pub(crate) const UNDECODABLE: &str =
-    "Rebuild refuses tables that it cannot decode, unless --keep-undecodable leaves them as they are";
-
-/// The factor below which a saving of reads is negligible.
-pub const LEAST_GAIN: f64 = 1.05;
-
-/// A kind of absent key near stored ones, in words that follow a number of reads.
-pub const fn near_text(kind: NearKind) -> &'static str {
-    match kind {
-        NearKind::Changed => "with a byte changed",
-        NearKind::Between => "between stored ones",
-        NearKind::Cut => "cut short",
-        NearKind::Longer => "made longer",
+impl AdviceText {
+    /// The first line, without the path.
+    pub fn headline(&self) -> String {
+        format!("{}{}{}", self.verdict.words(), self.condition, self.clause)
     }
 }
 
-/// A request for the user's lookups, if the kinds of absent keys differ much in their reads. `None` if they
-/// do not, if lookups of every kind read few blocks, or if the user's lookups were given.
-pub fn ask_for_lookups(reads: &Reads) -> Option<&'static str> {
-    let kinds = reads.near.all().into_iter().flatten().chain([reads.random]);
-    let (least, most) = kinds.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), reads| {
-        (least.min(reads.high), most.max(reads.low))
-    });
-    let differs = reads.lookups.is_none() && most > 2.0 * least && most > TELLING;
-    differs.then_some(
-        "which absent keys the program asks for makes much of a difference here: with --lookups the numbers are for those",
-    )
+impl Display for AdviceText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&sentence(&self.headline()))?;
+        self.paragraphs.iter().try_for_each(|text| write!(f, " {text}"))?;
+        if !self.commands.is_empty() {
+            write!(f, " {}.", self.commands.join(" or "))?;
+        }
+        self.after.iter().try_for_each(|text| write!(f, " {text}"))
+    }
 }
 
-/// Advice to leave the filters as they are, since the tables take `taken` bytes, which are fewer than
-/// `least`.
-pub fn small_text(taken: u64, least: u64) -> String {
-    format!(
-        "leave the filters as they are: tables of {} fit into any cache, and below {} no program notices other filters",
-        size(taken),
-        size(least),
-    )
-}
-
-/// Advice to leave the filters as they are, without its last full stop. `ten_bits`: the outcome of ten bits a
-/// key, if they would save many reads at the cost of more space.
-///
-/// `is_at_a_price`: other filters save enough, but make lookups of some kind of key read more.
-pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>, is_at_a_price: bool) -> String {
-    let within = match budget.origin {
-        BudgetOrigin::Given => format!("of at most {}", size(budget.bytes)),
-        BudgetOrigin::InUse | BudgetOrigin::TenBits => "of the same size".to_owned(),
+/// `advice` on `database` in words. `tuning`: the numbers that it rests on.
+pub fn advice_text(advice: &Advice, tuning: Option<&Tuning>, database: &Path) -> AdviceText {
+    let condition = if advice.is_conditional() { ", if its program uses filters" } else { "" };
+    let mut text = AdviceText {
+        verdict: advice.verdict,
+        condition,
+        clause: String::new(),
+        short: String::new(),
+        paragraphs: Vec::new(),
+        commands: commands(advice, database),
+        after: Vec::new(),
     };
-    let price = if is_at_a_price { " for some keys without costing others more" } else { "" };
-    let mut text = format!("leave the filters as they are, as no others {within} save enough{price}");
-    if let Some((reads, then)) = now.reads.zip(ten_bits) {
-        let fewer = then.reads.map_or(0.0, |reads| reads.absent().value);
-        let more = then.size.value - now.size.value;
-        text += &format!(
-            ". With {} more, 10 bits a key, an absent key would read {fewer:.3} data blocks instead of {:.3}",
-            size(more.max(0.0) as u64),
-            reads.absent().value,
-        );
+    text.describe(advice, tuning);
+    for condition in &advice.conditions {
+        let (is_before, condition) =
+            (!matches!(condition, Condition::SimilarKeys { .. }), condition_text(*condition));
+        if is_before { text.paragraphs.push(condition) } else { text.after.push(condition) }
+    }
+    for obstacle in &advice.obstacles {
+        text.paragraphs.push(obstacle_text(*obstacle, advice));
+    }
+    // A colon stands before a command only.
+    if text.commands.is_empty()
+        && let Some(last) = text.paragraphs.last_mut()
+        && last.ends_with(':')
+    {
+        last.pop();
+        last.push('.');
     }
     text
 }
 
-/// The fault of filters that deny this number of stored keys, without a full stop.
-pub fn denied_text(denied: u64) -> String {
-    format!("filters deny {} that are stored: programs do not find them", counted(denied, "key"))
-}
-
-/// Advice to make filters anew that deny this number of stored keys, without its last full stop.
-pub fn renew_text(denied: u64) -> String {
-    format!("{}. {RENEW}", denied_text(denied))
-}
-
-/// A remark that the policy of this name was chosen among those of the tables' filters, without its last full stop.
-pub(crate) fn several_policies_text(name: &str) -> String {
-    format!(
-        "Tables have filters of several policies, and the new ones are of {name}: if the program sets another policy, its \
-         name has to follow --policy instead"
-    )
-}
-
-/// A remark that a rebuild also has to be told the hash, besides these arguments, without its last full stop.
-pub(crate) fn hash_text(arguments: &[String]) -> String {
-    besides(format!("Rebuild has to be told the hash, which the filters do not reveal: {HASHES}"), arguments)
-}
-
-/// A remark that a rebuild has to be told that the order of keys permits filters, besides these arguments, without its last
-/// full stop.
-pub(crate) fn equality_text(arguments: &[String]) -> String {
-    let text = "Rebuild refuses an order of keys that is not known, unless --assume-bytewise-equality says that it takes no \
-                keys of different bytes for equal";
-    besides(text.to_owned(), arguments)
-}
-
-fn besides(text: String, arguments: &[String]) -> String {
-    if arguments.is_empty() { text } else { format!("{text}, besides {}", arguments.join(" ")) }
-}
-
-/// A remark that a rebuild may have to be told the hash, without its last full stop.
-pub(crate) fn hash_if_asked_text() -> String {
-    format!("Should rebuild ask for the hash, it is {HASHES}")
-}
-
-/// Advice to rebuild with the filters of `choice` in place of those of `now`, without its last full stop.
-/// `found`: the filters that tables have. If no table has filters of the policy, the advice depends on the program.
-pub fn rebuild_text(now: &Outcome, choice: &Choice, found: FoundFilters) -> String {
-    let (bits, ranges) = (bits_text(choice), ranges_text(choice.base_lg));
-    let what = format!("rebuild with {bits} and {ranges}");
-    let text = match (gain(now, &choice.outcome), reads_change(now, &choice.outcome)) {
-        (Some(gain), Some(reads)) => format!("{gain}: {what}, and {reads}"),
-        (_, Some(reads)) => format!("{what}: {reads}; {}", size_change(now, &choice.outcome)),
-        (_, None) => format!("{what}: {}", size_change(now, &choice.outcome)),
-    };
-    let (having, sign) = match found {
-        FoundFilters::OfPolicy => return text,
-        FoundFilters::OfOthers => ("filters of that policy", "another, and then these filters"),
-        FoundFilters::None => ("filters", "none, and then filters"),
-    };
-    let name = choice.policy.name();
-    format!(
-        "if the program that opens the database sets the filter policy {name}, and only then, {text}. That no table has \
-         {having} is a sign that it sets {sign} save nothing: look for filter_policy in its source, or run inspect on \
-         a table that it has just written"
-    )
-}
-
-/// The gain of a rebuild in reads: `10 times fewer wasted reads for 2 MiB more`. `None`: the reads do not
-/// decrease noticeably, or are not known.
-fn gain(now: &Outcome, then: &Outcome) -> Option<String> {
-    let (now_reads, then_reads) = (now.reads?.absent().value, then.reads?.absent().value);
-    let factor = now_reads / then_reads;
-    let gain = match factor {
-        _ if factor.is_nan() || factor < LEAST_GAIN => return None,
-        // Less than a thousandth of the reads is left, which is next to nothing.
-        _ if factor > 1000.0 => "hardly any wasted reads".to_owned(),
-        _ if factor < 9.95 => format!("{factor:.1} times fewer wasted reads"),
-        _ => format!("{factor:.0} times fewer wasted reads"),
-    };
-    let (now, then) = (now.size.value.round() as u64, then.size.value.round() as u64);
-    Some(match now.cmp(&then) {
-        Ordering::Less => format!("{gain} for {} more", size(then - now)),
-        Ordering::Equal => gain,
-        Ordering::Greater => format!("{gain}, and {} less", size(now - then)),
-    })
-}
-
-/// The reads of lookups if the filters of `now` are replaced by those of `then`. `None`: reads are not
-/// known.
-fn reads_change(now: &Outcome, then: &Outcome) -> Option<String> {
-    let (reads, fewer) = (now.reads?, then.reads?);
-    let [of_absent, of_absent_then, of_stored, of_stored_then] =
-        [reads.absent(), fewer.absent(), reads.present, fewer.present]
-            .map(|reads| format!("{:.3}", reads.value));
-    let mut text = format!("an absent key then reads {of_absent_then} data blocks instead of {of_absent}");
-    if of_stored_then != of_stored {
-        text += &format!(", a stored one {of_stored_then} instead of {of_stored}");
+fn commands(advice: &Advice, database: &Path) -> Vec<String> {
+    if advice.obstacles.contains(&Obstacle::UndoExists) {
+        let undo = |option| format!("filterblock rebuild --{option} {}", path_word(database));
+        return ["discard", "undo"].map(undo).to_vec();
     }
-    Some(text)
+    match advice.action {
+        Action::None => Vec::new(),
+        Action::Rebuild(_) => {
+            let rebuild = advice.rebuild().map(|rebuild| rebuild_command(database, &rebuild.arguments()));
+            rebuild.into_iter().collect()
+        }
+        Action::Repair => vec![repair_command(database)],
+        Action::Carve => vec![format!("filterblock scan --carve {}", path_word(database))],
+    }
+}
+
+impl AdviceText {
+    /// Says what the reason is, and its numbers.
+    fn describe(&mut self, advice: &Advice, tuning: Option<&Tuning>) {
+        let then = tuning.and_then(|tuning| Some((tuning, tuning.advised(Some(advice))?)));
+        let (clause, lines): (String, Vec<String>) = match &advice.reason {
+            Basis::Nothing => Default::default(),
+            Basis::NoTables if tuning.is_some_and(|tuning| tuning.logs > 0) => {
+                ("no tables yet; all writes are in logs".to_owned(), vec![])
+            }
+            Basis::NoTables => ("no tables yet".to_owned(), vec![]),
+            Basis::TooSmall => {
+                let line = "Tables of less than 1 MiB together fit into any cache.";
+                (String::new(), vec![line.to_owned()])
+            }
+            Basis::Enough => (String::new(), tuning.map(enough_lines).unwrap_or_default()),
+            Basis::Reads => {
+                then.into_iter().for_each(|(tuning, then)| self.describe_reads(advice, tuning, then));
+                return;
+            }
+            Basis::Size => {
+                then.into_iter().for_each(|(tuning, then)| self.describe_size(tuning, then));
+                return;
+            }
+            Basis::HugeManifest(HugeManifest { name, len, needed }) => {
+                let [len, needed] = [*len, (*needed).max(LEAST_MANIFEST)].map(size);
+                let why = "LevelDB reads all of it whenever it opens the database: slow, and possibly more memory than \
+                           there is. A new database starts with a new one:";
+                (format!("{name} has {len}, and {needed} would do"), vec![why.to_owned()])
+            }
+            Basis::MalformedFilters(tables) => {
+                let line = "LevelDB reads data blocks instead. New filters:".to_owned();
+                (format!("filters of {} are malformed", some_of(tables, "tables")), vec![line])
+            }
+            Basis::UnreadableFilters(tables) => {
+                let line = "No entry is concerned. New filters:".to_owned();
+                (format!("filters of {} cannot be read", some_of(tables, "tables")), vec![line])
+            }
+            Basis::FalseNegatives(FalseNegatives { tables, hidden, keys }) => {
+                let whose = some_of(tables, "tables");
+                self.short = format!(": filters of {whose} hide {}", counted(*hidden, "key"));
+                let of = keys.map(|keys| format!("{} of {}", count(*hidden), counted(keys, "key")));
+                let of = of.unwrap_or_else(|| counted(*hidden, "key"));
+                let undo = if COPIES_ONLY { "" } else { "; --undo is possible" };
+                let lines = [
+                    "Programs that use filters do not find these keys. No entry is lost.".to_owned(),
+                    format!("New filters bring the keys back{undo}:"),
+                ];
+                (format!("filters of {whose} hide {of}"), lines.to_vec())
+            }
+            Basis::Damage(damage) => {
+                self.describe_damage(damage, advice, tuning);
+                return;
+            }
+            Basis::Policy(name) => {
+                let line = "LevelDB and goleveldb use no such filters.".to_owned();
+                (format!("filters of the policy {}", quote(name.as_bytes())), vec![line])
+            }
+            Basis::KeyOrder(name) => {
+                (format!("keys are ordered by {}, which is not known here", quote(name.as_bytes())), vec![])
+            }
+            Basis::Unread { what, why } if what.is_empty() => (why.clone(), vec![]),
+            Basis::Unread { what, why } => (what.clone(), vec![sentence(why)]),
+            Basis::Format(format) => (format.format().to_string(), format_details(format)),
+        };
+        self.paragraphs = lines;
+        if !clause.is_empty() {
+            self.clause = format!(": {clause}");
+        }
+        if self.short.is_empty() {
+            self.short.clone_from(&self.clause);
+        }
+    }
+
+    fn describe_reads(&mut self, advice: &Advice, tuning: &Tuning, then: &Candidate) {
+        let Candidate { bits_per_key, outcome } = then;
+        let (Some(now_reads), Some(then_reads)) = (tuning.now.reads, outcome.reads) else { return };
+        let now_text = reads_text(&now_reads, tuning);
+        let (absent, stored) = (blocks(then_reads.absent.value), blocks(then_reads.stored.value));
+        let bits = bits_text(*bits_per_key);
+        let (now_size, then_size) = (tuning.now.size.value, outcome.size.value);
+        let change = match () {
+            () if now_size == 0.0 => {
+                let filters = size(then_size as u64);
+                format!("With {bits} ({filters} of filters) it would read {absent} and {stored}.")
+            }
+            () => {
+                let change = if then_size < now_size { "shrink" } else { "grow" };
+                let range = size_range(now_size, then_size);
+                format!("With {bits} it would read {absent} and {stored}; filters {change} from {range}.")
+            }
+        };
+        self.paragraphs.push(format!("{now_text} {change}"));
+        let fewer = blocks(saved(&tuning.now, outcome));
+        self.short = match advice.is_conditional() {
+            true => format!(": {fewer} fewer blocks"),
+            false => format!(": {fewer} fewer blocks per lookup, {}", size_change(&tuning.now, outcome)),
+        };
+        if !advice.is_conditional() && !self.commands.is_empty() && advice.obstacles.is_empty() {
+            let lasting =
+                format!("New tables get what the program sets; {bits_per_key} bits there make it last.");
+            self.after.push(lasting);
+        }
+    }
+
+    fn describe_size(&mut self, tuning: &Tuning, then: &Candidate) {
+        let [before, after] = [&tuning.now, &then.outcome].map(|of| size(of.size.value as u64));
+        let bits = bits_text(then.bits_per_key);
+        self.clause = format!(": filters take {before}, {bits} would take {after}");
+        self.short = format!(": {}", size_change(&tuning.now, &then.outcome));
+        if let Some((now, then)) = tuning.now.reads.zip(then.outcome.reads) {
+            let [now, then] = [now, then].map(|reads| blocks(reads.absent.value));
+            self.paragraphs
+                .push(format!("A lookup would read {then} data blocks for an absent key instead of {now}."));
+        }
+    }
+
+    fn describe_damage(&mut self, damage: &Damage, advice: &Advice, tuning: Option<&Tuning>) {
+        if !damage.title.is_empty() {
+            self.clause = format!(": {}", damage.title);
+        }
+        self.short.clone_from(&self.clause);
+        self.paragraphs.extend(damage.detail.as_deref().map(sentence));
+        let text = match (&damage.warning, damage.part) {
+            (Some(warning), _) => format!("Filters come later. {warning}. Save what can be saved:"),
+            (None, _) if advice.action == Action::Carve => "To see the entries that can be read:".to_owned(),
+            (None, DamagedPart::Manifest) => {
+                self.clause += ", so LevelDB does not open the database";
+                "Make a new database of what is there; this one is only read:".to_owned()
+            }
+            (None, DamagedPart::Logs) => {
+                let numbers = tuning.and_then(|tuning| Some(reads_text(&tuning.now.reads?, tuning)));
+                self.after.extend(numbers);
+                "Look for the log in a backup. Failing that, save what is left:".to_owned()
+            }
+            (None, DamagedPart::Files) => SAVE.to_owned(),
+        };
+        self.paragraphs.push(text);
+    }
+}
+
+/// The data blocks that a lookup reads now, as a sentence.
+fn reads_text(reads: &Reads, tuning: &Tuning) -> String {
+    let (absent, stored) = (blocks(reads.absent.value), blocks(reads.stored.value));
+    let own = if tuning.lookups.is_some() { " of --lookups" } else { "" };
+    format!("A lookup reads {absent} data blocks for an absent key{own}, {stored} for a stored one.")
+}
+
+/// What filters save now, and that others would save no more.
+fn enough_lines(tuning: &Tuning) -> Vec<String> {
+    let Some(reads) = &tuning.now.reads else { return Vec::new() };
+    let saves = |of: &&Candidate| saved(&tuning.now, &of.outcome) >= 0.1;
+    let bits = tuning.bits_per_key.filter(|_| tuning.without_filters() == 0);
+    let more = match (bits, tuning.candidates.iter().find(saves)) {
+        (_, Some(of)) => {
+            let (bits, fewer) = (bits_text(of.bits_per_key), blocks(saved(&tuning.now, &of.outcome)));
+            format!("{bits} would save {fewer} blocks, if the program sets them.")
+        }
+        (Some(bits), None) => format!("More than {} would save less than 0.1 blocks.", bits_text(bits)),
+        (None, None) => format!("Filters with {} would save less than 0.1 blocks.", bits_text(USUAL_BITS)),
+    };
+    vec![reads_text(reads, tuning), more]
+}
+
+fn condition_text(condition: Condition) -> String {
+    match condition {
+        Condition::ProgramSetsPolicy(policy) => {
+            let programs = match policy {
+                Policy::Builtin(_) => "go-ethereum does; Cosmos nodes and Syncthing do not",
+                _ => {
+                    "Bitcoin Core, Minecraft and Foundry VTT do; Chromium's Local Storage and Cosmos nodes do not"
+                }
+            };
+            format!(
+                "A program uses filters only if it sets a filter policy of that name. {programs}: see docs/programs.md. If \
+                 yours does:"
+            )
+        }
+        Condition::SeveralPolicies(policy) => format!(
+            "Tables have filters of several policies. If the program does not set {}, give its own to --policy:",
+            policy.name()
+        ),
+        Condition::SimilarKeys { kind, reads, larger_range_helps } => {
+            let what = match kind {
+                SimilarKind::Between => "numbers that are missing".to_owned(),
+                SimilarKind::Changed => "stored keys with one byte changed".to_owned(),
+                kind => format!("stored keys {}", similar_text(kind)),
+            };
+            let helps = if larger_range_helps { ": --base-lg 63 helps until compactions" } else { "" };
+            let reads = blocks(reads);
+            format!("If the program looks up {what} (see --lookups), a lookup reads {reads} blocks{helps}.")
+        }
+    }
+}
+
+fn obstacle_text(obstacle: Obstacle, advice: &Advice) -> String {
+    let arguments = match advice.action {
+        Action::Rebuild(rebuild) => rebuild.arguments().join(" "),
+        _ => String::new(),
+    };
+    let with = if arguments.is_empty() { Cow::from("") } else { format!(", with {arguments}").into() };
+    match obstacle {
+        Obstacle::HashUnknown => format!(
+            "Rebuild has to be given the hash{with}: --hash unsigned for goleveldb, --hash signed for LevelDB before 1.18 \
+             on x86."
+        ),
+        Obstacle::KeyOrderUnknown => format!(
+            "Rebuild has to be given --assume-bytewise-equality{with}, if the order of keys takes no different bytes for \
+             equal."
+        ),
+        Obstacle::UndoExists => {
+            "The tables from before an earlier rebuild are still there. First delete them, or go back:"
+                .to_owned()
+        }
+    }
 }
 
 fn size_change(now: &Outcome, then: &Outcome) -> String {
-    let (now, then) = (now.size.value.round() as u64, then.size.value.round() as u64);
-    let word = if then > now { "more" } else { "less" };
-    format!("filters take {} {word}", size(now.abs_diff(then)))
+    let more = then.size.value - now.size.value;
+    format!("{} {}", rough_size(more.abs()), if more < 0.0 { "less" } else { "more" })
 }
 
-/// The reason why bits by level read noticeably more than the same bits on all levels, as the end of a sentence.
-/// `None`: they do not, or that is not known. Empty: there is no simple reason.
-pub fn loss_by_level(by_level: &Choice, uniform: &Choice) -> Option<&'static str> {
-    let reads = |choice: &Choice| Some(choice.outcome.reads?.absent().value);
-    let of_top = |choice: &Choice| Some(choice.bits.iter().find(|of| of.level == Some(0))?.bits_per_key);
-    let is_loss = reads(by_level)? > reads(uniform)? * LEAST_GAIN;
-    let reason =
-        if of_top(by_level) == of_top(uniform) { "" } else { ", as level 0 keeps the program's own bits" };
-    is_loss.then_some(reason)
+/// A size without decimals, unless it is less than ten of its unit.
+fn rough_size(bytes: f64) -> String {
+    let text = size(bytes as u64);
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            let number: f64 = number.parse().unwrap_or_default();
+            if number < 10.0 { text } else { format!("{number:.0} {unit}") }
+        }
+        _ => text,
+    }
+}
+
+/// `16 to 55 KiB`, or both with their units if these differ.
+fn size_range(from: f64, to: f64) -> String {
+    let [from, to] = [from, to].map(rough_size);
+    match from.split_once(' ').zip(to.split_once(' ')) {
+        Some(((number, unit), (_, other))) if unit == other => format!("{number} to {to}"),
+        _ => format!("{from} to {to}"),
+    }
+}
+
+/// A number of data blocks per lookup.
+pub fn blocks(number: f64) -> String {
+    format!("{number:.2}")
+}
+
+/// `10 bits per key`.
+pub fn bits_text(bits_per_key: u32) -> String {
+    format!("{bits_per_key} {} per key", if bits_per_key == 1 { "bit" } else { "bits" })
+}
+
+/// `text` with a capital letter at its beginning and, unless it ends with `.`, `!` or `?`, a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}
+
+/// The first of `names`, and the number of the others: `000007.ldb and 2 more tables`.
+pub(crate) fn some_of(names: &[String], what: &str) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [first, others @ ..] => format!("{first} and {} more {what}", count(others.len() as u64)),
+    }
+}
+
+/// A kind of absent key similar to stored ones, in words.
+pub const fn similar_text(kind: SimilarKind) -> &'static str {
+    match kind {
+        SimilarKind::Changed => "one byte changed",
+        SimilarKind::Between => "between stored numbers",
+        SimilarKind::CutShort => "cut short",
+        SimilarKind::Lengthened => "lengthened",
+    }
 }
 
 /// The command that carries out the advice: in place, or by a copy beside the database where `rebuild` makes
@@ -246,118 +422,126 @@ fn copy_beside(database: &Path, ending: &str) -> PathBuf {
     }
 }
 
-/// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number if it is the
-/// same on all levels.
-pub fn bits_text(choice: &Choice) -> String {
-    if let Some(bits) = choice.same_bits() {
-        return format!("{bits} {} a key", if bits == 1 { "bit" } else { "bits" });
-    }
-    let mut parts = Vec::new();
-    for group in choice.bits.chunk_by(|one, next| one.bits_per_key == next.bits_per_key) {
-        let Some(LevelBits { bits_per_key: bits, .. }) = group.first() else { continue };
-        let unit = if parts.is_empty() { " bits a key" } else { "" };
-        let levels: Vec<_> = group.iter().filter_map(|of| Some(of.level?.to_string())).collect();
-        let levels = match levels.split_last() {
-            Some((last, [])) => format!("level {last}"),
-            Some((last, others)) => format!("levels {} and {last}", others.join(", ")),
-            None => "tables of no level".to_owned(),
-        };
-        parts.push(format!("{bits}{unit} on {levels}"));
-    }
-    parts.join(", ")
-}
-
-/// The size of the ranges of data blocks that have a filter each, for this `base_lg`.
-pub fn ranges_text(base_lg: u8) -> String {
-    /// With this `base_lg` or a greater one, a range is longer than any table.
-    const WHOLE_TABLE: u8 = 40;
-    match 1_u64.checked_shl(base_lg.into()) {
-        Some(range) if base_lg < WHOLE_TABLE => format!("a filter for every {} of data blocks", size(range)),
-        _ => "one filter for each table".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::policies::Policy;
-    use crate::report::{Code, Estimate, Reads};
+    use crate::audit::tune::examples::{outcome, tuning};
+    use crate::audit::tune::{Facts, advise};
+    use crate::report::Code;
 
-    fn choice(base_lg: u8, bits: &[(Option<u8>, u32)]) -> Choice {
-        let bits = bits.iter().map(|&(level, bits_per_key)| LevelBits { level, bits_per_key }).collect();
-        Choice { policy: Policy::Builtin2, base_lg, bits, outcome: Outcome::default() }
+    fn text_of(tuning: &Tuning) -> AdviceText {
+        advice_text(&advise(&tuning.facts, Some(tuning)), Some(tuning), Path::new("db"))
+    }
+
+    /// What stands below the verdict, and how it is said in a line.
+    #[test]
+    fn advice_says_what_is_read_now_and_then() {
+        let fine = text_of(&tuning(Some(10)));
+        let lines = [
+            "A lookup reads 0.02 data blocks for an absent key, 1.01 for a stored one.",
+            "More than 10 bits per key would save less than 0.1 blocks.",
+        ];
+        assert_eq!(
+            (fine.headline(), &fine.paragraphs[..]),
+            ("fine".to_owned(), &lines.map(str::to_owned)[..])
+        );
+        assert!(fine.commands.is_empty() && fine.after.is_empty());
+
+        let weak = text_of(&tuning(Some(4)));
+        let line = "A lookup reads 0.44 data blocks for an absent key, 1.15 for a stored one. With 10 bits per key it would \
+                    read 0.02 and 1.01; filters grow from 6 to 15 MiB.";
+        assert_eq!(
+            (weak.headline(), &weak.paragraphs[..]),
+            ("could be better".to_owned(), &[line.to_owned()][..])
+        );
+        assert_eq!(weak.short, ": 0.41 fewer blocks per lookup, 9 MiB more");
+        assert_eq!(weak.after, ["New tables get what the program sets; 10 bits there make it last."]);
+
+        let none = text_of(&tuning(None));
+        assert_eq!(none.headline(), "could be better, if its program uses filters");
+        assert_eq!(none.short, ": 2.98 fewer blocks");
+        assert!(
+            none.paragraphs[0]
+                .ends_with("With 10 bits per key (15 MiB of filters) it would read 0.02 and 1.01.")
+        );
+        assert!(
+            none.paragraphs[1].contains("Bitcoin Core") && none.paragraphs[1].ends_with("If yours does:")
+        );
+        assert!(none.after.is_empty());
+
+        let large = text_of(&tuning(Some(100)));
+        assert_eq!(
+            large.headline(),
+            "could be better: filters take 150 MiB, 10 bits per key would take 15 MiB"
+        );
+        let line = "A lookup would read 0.02 data blocks for an absent key instead of 0.00.";
+        assert_eq!((&large.paragraphs[..], &*large.short), (&[line.to_owned()][..], ": 135 MiB less"));
     }
 
     #[test]
-    fn advice_is_a_sentence() {
-        let outcome = |bytes: f64, absent: f64, present: f64| {
-            let exact = Estimate::exact;
-            let reads = Reads { neighbours: exact(absent), present: exact(present), ..Reads::default() };
-            Outcome { size: exact(bytes), reads: Some(reads), ..Outcome::default() }
+    fn more_bits_that_would_save_are_named() {
+        let mut tuning = tuning(Some(10));
+        tuning.now = outcome(15.0, 0.15, 1.0);
+        tuning.candidates.iter_mut().for_each(|of| {
+            of.outcome = outcome(15.0, if of.bits_per_key < 14 { 0.15 } else { 0.04 }, 1.0);
+        });
+        let text = text_of(&tuning);
+        assert_eq!(text.paragraphs[1], "14 bits per key would save 0.11 blocks, if the program sets them.");
+        assert_eq!(text.to_string().split(". ").next(), Some("Fine"));
+    }
+
+    /// Two lines of a terminal, so that the text of a sound database has five.
+    #[test]
+    fn similar_keys_have_a_sentence() {
+        let of = |kind, larger_range_helps| {
+            condition_text(Condition::SimilarKeys { kind, reads: 1.0449, larger_range_helps })
         };
-        let now = outcome(4096.0, 0.5, 1.25);
-        let budget = Budget { bytes: 16 << 20, origin: BudgetOrigin::Given };
-        assert_eq!(
-            leave_text(budget, &now, Some(&outcome(5120.0, 0.031, 1.0)), false),
-            "leave the filters as they are, as no others of at most 16 MiB save enough. With 1 KiB more, 10 bits a key, \
-             an absent key would read 0.031 data blocks instead of 0.500"
-        );
-        assert_eq!(
-            leave_text(budget, &now, None, true),
-            "leave the filters as they are, as no others of at most 16 MiB save enough for some keys without costing \
-             others more"
-        );
-        let bits = [(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)];
-        let choice = Choice { outcome: outcome(1024.0, 0.0625, 1.0), ..choice(14, &bits) };
-        assert_eq!(
-            rebuild_text(&now, &choice, FoundFilters::OfPolicy),
-            "8.0 times fewer wasted reads, and 3 KiB less: rebuild with 20 bits a key on levels 0 and 1, 17 on level 2, 9 on \
-             level 4 and a filter for every 16 KiB of data blocks, and an absent key then reads 0.062 data blocks \
-             instead of 0.500, a stored one 1.000 instead of 1.250"
-        );
-        assert!(
-            rebuild_text(&now, &choice, FoundFilters::None).starts_with(
-                "if the program that opens the database sets the filter policy leveldb.BuiltinBloomFilter2, and only then, \
-                 8.0 times fewer wasted reads, and 3 KiB less: rebuild with 20 bits"
-            )
-        );
-        let text = rebuild_text(&outcome(4096.0, 0.5, 1.0004), &choice, FoundFilters::OfPolicy);
-        assert!(text.ends_with("and an absent key then reads 0.062 data blocks instead of 0.500"), "{text}");
-        // A choice that saves no reads may save space.
-        let text = rebuild_text(&outcome(4096.0, 0.0625, 1.0), &choice, FoundFilters::OfPolicy);
-        assert!(
-            text.starts_with("rebuild with 20 bits") && text.ends_with("; filters take 3 KiB less"),
-            "{text}"
-        );
+        let numbers =
+            "If the program looks up numbers that are missing (see --lookups), a lookup reads 1.04 blocks";
+        let helps = ": --base-lg 63 helps until compactions.";
+        assert_eq!(of(SimilarKind::Between, true), format!("{numbers}{helps}"));
+        assert_eq!(of(SimilarKind::Between, false), format!("{numbers}."));
+        assert!(SimilarKind::ALL.iter().all(|kind| of(*kind, true).len() < 2 * 78));
     }
 
     #[test]
-    fn bits_are_named_once_if_they_are_the_same() {
-        assert_eq!(bits_text(&choice(11, &[(None, 12)])), "12 bits a key");
-        assert_eq!(bits_text(&choice(11, &[(Some(0), 1), (Some(3), 1)])), "1 bit a key");
-        let four = [(Some(0), 9), (Some(1), 9), (Some(2), 9), (Some(3), 4)];
-        assert_eq!(bits_text(&choice(11, &four)), "9 bits a key on levels 0, 1 and 2, 4 on level 3");
+    fn a_rebuild_that_lacks_an_argument_has_no_command() {
+        let mut tuning = tuning(Some(4));
+        tuning.facts.filters.is_hash_unknown = true;
+        let text = text_of(&tuning);
+        assert!(text.commands.is_empty() && text.after.is_empty());
+        assert!(text.paragraphs[1].starts_with("Rebuild has to be given the hash, with --bits-per-key 10: "));
+        let undo = Facts { has_undo: true, ..tuning.facts.clone() };
+        tuning.facts = undo;
+        let commands = ["filterblock rebuild --discard db", "filterblock rebuild --undo db"];
+        assert_eq!(text_of(&tuning).commands, commands);
     }
 
     #[test]
-    fn a_range_is_a_size_or_the_table() {
-        assert_eq!(ranges_text(11), "a filter for every 2 KiB of data blocks");
-        assert_eq!(ranges_text(16), "a filter for every 64 KiB of data blocks");
-        assert_eq!([ranges_text(63), ranges_text(255)], ["one filter for each table"; 2]);
+    fn sentences_begin_large_and_end() {
+        assert_eq!(sentence("leave it: it is good"), "Leave it: it is good.");
+        assert_eq!(sentence("Über 5."), "Über 5.");
+    }
+
+    #[test]
+    fn of_many_names_the_first_is_shown() {
+        let names = ["a", "b", "c", "d"].map(str::to_owned);
+        let shown = [1, 2, 4].map(|number| some_of(&names[..number], "tables"));
+        assert_eq!(shown, ["a", "a and b", "a and 3 more tables"]);
     }
 
     #[test]
     fn the_command_is_made_of_words_for_a_shell() {
         let arguments =
-            ["--bits-per-key".to_owned(), "0=20,1=9".to_owned(), "--policy".to_owned(), "a b".to_owned()];
+            ["--bits-per-key".to_owned(), "9".to_owned(), "--policy".to_owned(), "a b".to_owned()];
         let [command, of_dash] = if cfg!(windows) {
             [
-                r#"filterblock rebuild "my db" --to "my db-rebuilt" --bits-per-key "0=20,1=9" --policy "a b""#,
+                r#"filterblock rebuild "my db" --to "my db-rebuilt" --bits-per-key "9" --policy "a b""#,
                 "filterblock rebuild ./- --to ./--rebuilt",
             ]
         } else {
             [
-                "filterblock rebuild 'my db' --in-place --bits-per-key 0=20,1=9 --policy 'a b'",
+                "filterblock rebuild 'my db' --in-place --bits-per-key 9 --policy 'a b'",
                 "filterblock rebuild ./- --in-place",
             ]
         };
@@ -369,7 +553,7 @@ mod tests {
     #[test]
     fn remedies_name_the_rebuild_of_the_command() {
         let command = rebuild_command(Path::new("DB"), &[]).replace("DB-rebuilt", "NEW");
-        for code in [Code::FilterDeniesKey, Code::FilterMalformed, Code::FilterUnusable] {
+        for code in [Code::FalseNegative, Code::FilterMalformed, Code::FilterUnreadable] {
             assert!(code.remedy().contains(&command), "{command}: {}", code.remedy());
         }
     }

@@ -39,17 +39,6 @@ pub fn about_size(estimate: Estimate) -> String {
     format!("{about}{}", size(whole(estimate.value)))
 }
 
-/// The ends of a size's interval. `None` if the size is exact.
-pub fn size_interval(estimate: Estimate) -> Option<String> {
-    distance(estimate)?;
-    let (low, high) = (size(whole(estimate.low)), size(whole(estimate.high)));
-    // A unit that both ends have is written once.
-    Some(match (low.split_once(' '), high.split_once(' ')) {
-        (Some((low, of_low)), Some((_, of_high))) if of_low == of_high => format!("{low} to {high}"),
-        _ => format!("{low} to {high}"),
-    })
-}
-
 /// A number of things. An estimate is preceded by `~`, and has zeros in place of digits that are not
 /// known.
 pub fn about_count(estimate: Estimate) -> String {
@@ -138,13 +127,7 @@ mod tests {
     #[test]
     fn estimates_of_sizes_and_counts_are_marked() {
         assert_eq!(about_size(of(1536.0, 1536.0, 1536.0)), "1.5 KiB");
-        assert_eq!(size_interval(of(1536.0, 1536.0, 1536.0)), None);
-        assert_eq!(size_interval(of(1024.0, 1000.0, 1048.0)).unwrap(), "1000 B to 1.0 KiB");
-        let about = of(1536.4, 1024.0, 2048.0);
-        assert_eq!(
-            (about_size(about), size_interval(about)),
-            ("~1.5 KiB".to_owned(), Some("1 to 2 KiB".to_owned()))
-        );
+        assert_eq!(about_size(of(1536.4, 1024.0, 2048.0)), "~1.5 KiB");
         for (value, low, high, text) in [
             (1_234_567.0, 1_234_567.0, 1_234_567.0, "1,234,567"),
             (1_234_567.0, 1_200_000.0, 1_260_000.0, "~1,230,000"),

@@ -45,7 +45,6 @@ impl Display for Note {
                 "the order of the keys is not bytewise and was not checked ({first}); --comparator names the order that \
                  they should be in"
             ),
-            Self::HugeManifest(text) => f.write_str(text),
             Self::UnusedBytes(bytes) => {
                 let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");
                 write!(f, "{bytes} in none of its blocks")

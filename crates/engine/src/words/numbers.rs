@@ -3,19 +3,23 @@
 use crate::audit::rates::MeasuredRate;
 use crate::report::{BitsPerEntry, DistinctKeys, EntryCount};
 
-/// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
-/// point.
+/// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the point, with three
+/// digits.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1 << 10 {
         return format!("{bytes} B");
     }
-    // A value that rounds to 1024.0 belongs to the next unit.
-    let fits = |unit: &usize| (bytes as f64 / unit_size(*unit) * 10.0).round() < 10_240.0;
+    // A value that rounds to 1024 belongs to the next unit.
+    let fits = |unit: &usize| (bytes as f64 / unit_size(*unit)).round() < 1024.0;
     let unit = (0..UNITS.len()).find(fits).unwrap_or(UNITS.len() - 1);
     let value = bytes as f64 / unit_size(unit);
     let name = UNITS.get(unit).copied().unwrap_or_default();
-    if value.fract() == 0.0 { format!("{value} {name}") } else { format!("{value:.1} {name}") }
+    if value.fract() == 0.0 || value >= 99.95 {
+        format!("{value:.0} {name}")
+    } else {
+        format!("{value:.1} {name}")
+    }
 }
 
 fn unit_size(unit: usize) -> f64 {
@@ -55,13 +59,6 @@ pub fn bits_per_entry(bits: BitsPerEntry) -> String {
     format!("{}{:.1}", if bits.exact { "" } else { "~" }, bits.value)
 }
 
-/// A number of entries and that of their different keys: `811 entries of 464 distinct keys`.
-pub fn entries_of_keys(number: EntryCount, keys: DistinctKeys) -> String {
-    let what = if number.count == 1 { "entry" } else { "entries" };
-    let keys_word = if keys.count == Some(1) { "key" } else { "keys" };
-    format!("{} {what} of {} distinct {keys_word}", entries(number), distinct_keys(keys))
-}
-
 /// A number of different keys, preceded by `~` if it is an estimate; its bounds if no more is known.
 pub fn distinct_keys(keys: DistinctKeys) -> String {
     match keys.count {
@@ -70,18 +67,18 @@ pub fn distinct_keys(keys: DistinctKeys) -> String {
     }
 }
 
-/// A share, from 0 to 1, in percent; a dash if it is not a number. A share is shown as 0 % or 100 %
+/// A share, from 0 to 1, in percent; a dash if it is not a number. A share is shown as 0% or 100%
 /// only if it is 0 or less, or 1 or more.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         _ if share.is_nan() => "-".to_owned(),
-        _ if share <= 0.0 => "0 %".to_owned(),
-        _ if share >= 1.0 => "100 %".to_owned(),
-        _ if percent < 0.005 => "<0.01 %".to_owned(),
-        _ if percent < 9.995 => format!("{percent:.2} %"),
-        _ if percent < 99.95 => format!("{percent:.1} %"),
-        _ => ">99.9 %".to_owned(),
+        _ if share <= 0.0 => "0%".to_owned(),
+        _ if share >= 1.0 => "100%".to_owned(),
+        _ if percent < 0.005 => "<0.01%".to_owned(),
+        _ if percent < 9.995 => format!("{percent:.2}%"),
+        _ if percent < 99.95 => format!("{percent:.1}%"),
+        _ => ">99.9%".to_owned(),
     }
 }
 
@@ -101,14 +98,14 @@ pub fn measured(measured: MeasuredRate) -> String {
         return format!(">{}", bound(low, f64::floor));
     }
     let decimals = decimals((rate - low).max(high - rate));
-    format!("{:.decimals$} %", rate * 100.0)
+    format!("{:.decimals$}%", rate * 100.0)
 }
 
 /// The interval of a measured rate in percent.
 pub fn rate_interval(measured: MeasuredRate) -> String {
     let MeasuredRate { rate, low, high, .. } = measured;
     let decimals = decimals((rate - low).max(high - rate));
-    format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
+    format!("{:.decimals$} to {:.decimals$}%", low * 100.0, high * 100.0)
 }
 
 /// A bound in percent, rounded to the first significant digit of its distance from 0 or 100 %,
@@ -117,7 +114,7 @@ fn bound(share: f64, round: fn(f64) -> f64) -> String {
     let unit = 10_f64.powi(decimals(share.min(1.0 - share)) as i32 + 2);
     let rounded = round(share * unit) / unit;
     let decimals = decimals(rounded.min(1.0 - rounded));
-    format!("{:.decimals$} %", rounded * 100.0)
+    format!("{:.decimals$}%", rounded * 100.0)
 }
 
 /// The number of decimals with which `share` in percent has one significant digit; 0 for 10 % or
@@ -150,7 +147,9 @@ mod tests {
             (1024, "1 KiB"),
             (1536, "1.5 KiB"),
             ((1 << 20) - 1, "1.0 MiB"),
-            ((1 << 20) - 200, "1023.8 KiB"),
+            ((1 << 20) - 600, "1023 KiB"),
+            (102_300, "99.9 KiB"),
+            (102_400 - 20, "100 KiB"),
             (1 << 30, "1 GiB"),
             (1 << 63, "8 EiB"),
             (u64::MAX, "16 EiB"),
@@ -182,21 +181,21 @@ mod tests {
     #[test]
     fn measured_rates_have_the_digits_that_are_known() {
         for (passed, asked, text, between) in [
-            (0, 400_000, "<0.001 %", "0.0000 to 0.0010 %"),
-            (0, 40_000, "<0.01 %", "0.000 to 0.010 %"),
-            (0, 100, "<4 %", "0 to 4 %"),
-            (3, 400_000, "0.001 %", "0.000 to 0.002 %"),
-            (40, 400_000, "0.010 %", "0.007 to 0.014 %"),
-            (200, 17_000, "1.2 %", "1.0 to 1.3 %"),
-            (200, 40_000, "0.50 %", "0.44 to 0.57 %"),
-            (700, 1000, "70 %", "67 to 73 %"),
-            (2048, 2048, ">99.8 %", "99.8 to 100.0 %"),
-            (20, 20, ">83 %", "84 to 100 %"),
+            (0, 400_000, "<0.001%", "0.0000 to 0.0010%"),
+            (0, 40_000, "<0.01%", "0.000 to 0.010%"),
+            (0, 100, "<4%", "0 to 4%"),
+            (3, 400_000, "0.001%", "0.000 to 0.002%"),
+            (40, 400_000, "0.010%", "0.007 to 0.014%"),
+            (200, 17_000, "1.2%", "1.0 to 1.3%"),
+            (200, 40_000, "0.50%", "0.44 to 0.57%"),
+            (700, 1000, "70%", "67 to 73%"),
+            (2048, 2048, ">99.8%", "99.8 to 100.0%"),
+            (20, 20, ">83%", "84 to 100%"),
         ] {
             let rate = MeasuredRate::of(passed, asked).unwrap();
             assert_eq!((&*measured(rate), &*rate_interval(rate)), (text, between), "{passed} of {asked}");
         }
-        for (rate, text) in [(1.0, "100 %"), (0.0, "0 %"), (0.25, "25.0 %")] {
+        for (rate, text) in [(1.0, "100%"), (0.0, "0%"), (0.25, "25.0%")] {
             assert_eq!(measured(MeasuredRate { rate, low: rate, high: rate, asked: 0 }), text);
         }
     }
@@ -204,14 +203,14 @@ mod tests {
     #[test]
     fn percentages_do_not_round_to_nothing_or_all() {
         for (share, text) in [
-            (0.0, "0 %"),
-            (1e-9, "<0.01 %"),
-            (0.00005, "0.01 %"),
-            (0.00837, "0.84 %"),
-            (0.09996, "10.0 %"),
-            (0.5, "50.0 %"),
-            (0.9999, ">99.9 %"),
-            (1.0, "100 %"),
+            (0.0, "0%"),
+            (1e-9, "<0.01%"),
+            (0.00005, "0.01%"),
+            (0.00837, "0.84%"),
+            (0.09996, "10.0%"),
+            (0.5, "50.0%"),
+            (0.9999, ">99.9%"),
+            (1.0, "100%"),
             (f64::NAN, "-"),
         ] {
             assert_eq!(percent(share), text, "{share}");

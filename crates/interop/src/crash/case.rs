@@ -33,8 +33,6 @@ pub enum Mode {
     InPlace,
     /// `rebuild --in-place --no-undo`.
     NoUndo,
-    /// `rebuild --in-place --no-undo --batch 8K`.
-    Batches,
     /// `rebuild --undo` after `rebuild --in-place`.
     Undo,
     /// `rebuild --discard` after `rebuild --in-place`.
@@ -51,10 +49,9 @@ pub enum Mode {
 
 impl Mode {
     /// All commands.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::InPlace,
         Self::NoUndo,
-        Self::Batches,
         Self::Undo,
         Self::Discard,
         Self::Drop,
@@ -89,7 +86,6 @@ impl Mode {
         match self {
             Self::InPlace | Self::Drop | Self::KeepUndecodable => add(&["--in-place"]),
             Self::NoUndo => add(&["--in-place", "--no-undo"]),
-            Self::Batches => add(&["--in-place", "--no-undo", "--batch", "8K"]),
             Self::Undo => add(&["--undo"]),
             Self::Discard => add(&["--discard"]),
             Self::To | Self::Repair => add(&["--to"]),
@@ -107,7 +103,7 @@ impl Mode {
             }
             // `repair` has other options for filters than `rebuild`. Without them it takes over the tables' own.
             Self::Repair => arguments.push(root.join(TARGET).into()),
-            Self::InPlace | Self::NoUndo | Self::Batches => add(filters),
+            Self::InPlace | Self::NoUndo => add(filters),
         }
         arguments
     }
@@ -118,7 +114,6 @@ impl fmt::Display for Mode {
         f.write_str(match self {
             Self::InPlace => "rebuild --in-place",
             Self::NoUndo => "rebuild --in-place --no-undo",
-            Self::Batches => "rebuild --in-place --no-undo --batch 8K",
             Self::Undo => "rebuild --undo",
             Self::Discard => "rebuild --discard",
             Self::Drop => "rebuild --in-place --drop",
@@ -163,7 +158,7 @@ impl Case {
         plan.write(&root.join(DATABASE), goleveldb)?;
         let (original, _) = Tree::read(&root)?;
         let (mut filters, mut filter) = match seed % 5 {
-            0 => (vec!["--bits-per-key", "0=20,1=20,2=17,3=9"], Filter::BuiltIn(10)),
+            0 => (vec!["--bits-per-key", "20"], Filter::BuiltIn(10)),
             1 => (vec![], Filter::BuiltIn(10)),
             2 => (vec!["--policy", OLD_NAME], Filter::BuiltIn(10)),
             3 => (vec!["--bits-per-key", "3"], Filter::BuiltIn(3)),

@@ -47,7 +47,7 @@ impl Check {
             // Neither goleveldb nor a repair nor a compaction skips damage.
             Mode::KeepUndecodable => &[LevelDb, Again, Links, Undo],
             Mode::To | Mode::Repair => &[LevelDb, Goleveldb, Again, Repair, Links],
-            Mode::NoUndo | Mode::Batches | Mode::Discard => &[LevelDb, Goleveldb, Again, Repair, Used, Links],
+            Mode::NoUndo | Mode::Discard => &[LevelDb, Goleveldb, Again, Repair, Used, Links],
             Mode::InPlace | Mode::Drop | Mode::Undo => {
                 &[LevelDb, Goleveldb, Again, Repair, Used, Links, Undo]
             }

@@ -14,72 +14,63 @@ use filterblock_engine::words::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
 
 use super::arguments::{PolicyName, about};
+use super::help::{self, ADVANCED};
 use super::keys::{in_words, input_name, is_standard};
 use super::reserved_names::{Output, check_name};
 use crate::io::{Console, EXIT_OUTPUT_CLOSED, WatchedInput, WholeFile};
 
-/// Build a table, with filters, from lines of key and value
+/// Make a table, with filters, of lines of key and value
 ///
-/// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a
-/// line without a tab is a key with an empty value. A line ends with LF or CR LF. With --hex, keys
-/// and values can hold anything. Lines may come in any order and are sorted in memory. With
-/// --sorted, they have to be sorted already, and any number of them can be read. Keys are ordered
-/// bytewise. No key may occur twice, unless --internal-keys is given without --sorted.
+/// Each line is a key, a tab and a value; a line without a tab is a key with an empty value. Lines are sorted in memory,
+/// or with --sorted have to be sorted bytewise. No key may occur twice. The table appears complete or not at all.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES, "", &STATUSES))]
 pub(crate) struct Arguments {
-    /// The file of lines; `-` is standard input
+    /// The lines; - is standard input
     input: PathBuf,
-    /// The table, which appears complete or not at all; `-` is standard output
+    /// The table; - is standard output
     output: PathBuf,
-    /// Keys and values are in hexadecimal, or escaped as results show them
+    /// Bits per key of the filters
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    bits_per_key: u32,
+    /// Write no filters
+    #[arg(long, conflicts_with_all = ["bits_per_key", "policy", "base_lg"])]
+    no_filter: bool,
+    /// Keys and values are in hexadecimal, or escaped as scan prints them
     #[arg(long)]
     hex: bool,
-    /// The lines are sorted by key already, so that memory for one data block, the index and the filters
-    /// is enough
+    /// The lines are sorted already; any number can be read
     #[arg(long)]
     sorted: bool,
     /// Replace the output if it exists
     #[arg(long)]
     force: bool,
-    /// Bits of filter for each key
-    #[arg(long, value_name = "BITS", default_value_t = 10)]
-    bits_per_key: u32,
-    /// Write no filters
-    #[arg(long, conflicts_with_all = ["bits_per_key", "policy", "base_lg"])]
-    no_filter: bool,
-    /// The filters' policy, by its name; if given several times, the table gets filters of each
-    /// policy
+    /// The filter policy; may be given several times
     #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName(Policy::Builtin2)])]
+    #[arg(hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
     policy: Vec<PolicyName>,
-    /// One filter for every 2^LG bytes of data blocks; 63 means one for the whole table
-    #[arg(long, value_name = "LG", default_value_t = 11, value_parser = clap::value_parser!(u8).range(..=63))]
+    /// A filter for every 2^LG bytes of data blocks; 63: one per table
+    #[arg(long, value_name = "LG", default_value_t = 11, value_parser = clap::value_parser!(u8).range(..=63), help_heading = ADVANCED, hide_short_help = true)]
     base_lg: u8,
-    /// Size at which a data block ends, before compression, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 4096)]
+    /// Size at which a data block ends
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, help_heading = ADVANCED, hide_short_help = true)]
     block_size: usize,
-    /// One key in this many is written in full; the others share a prefix with the key before them
-    #[arg(long, value_name = "KEYS", default_value_t = 16)]
+    /// Every Nth key is stored in full
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = ADVANCED, hide_short_help = true)]
     restart_interval: u32,
-    /// Compression of the blocks; LevelDB reads `snappy` only if it was built with the Snappy library
-    #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
+    /// none or snappy
+    #[arg(long, value_enum, value_name = "CODEC", default_value_t = BlockCodec::Snappy, hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
     compression: BlockCodec,
-    /// Write the table of a database: each key becomes an internal key, with its line number as the
-    /// sequence number, and of equal keys the later line is the newer version
-    #[arg(long)]
+    /// Write internal keys, as in a database; the line number is the sequence number
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     internal_keys: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  filterblock build pairs.tsv new.ldb
-  sort -t\"$(printf '\\t')\" -k1,1 pairs.tsv | filterblock build --sorted - new.ldb   with LC_ALL=C
-  filterblock build --hex --bits-per-key 14 --base-lg 16 --block-size 65536 pairs.tsv new.ldb
-  filterblock build --policy new --policy old pairs.tsv new.ldb
-  zcat pairs.tsv.gz | filterblock build - - | ssh host 'cat >new.ldb'
-
-Exit status: 0 built; 141 the reader of the output went away; 2 anything else, and then there is no
-new file.";
+const EXAMPLES: &str = "  filterblock build pairs.tsv new.ldb
+  zcat pairs.tsv.gz | filterblock build - new.ldb
+  LC_ALL=C sort -t\"$(printf '\\t')\" -k1,1 pairs.tsv |
+    filterblock build --sorted - new.ldb";
+const STATUSES: [(u8, &str); 2] = [(0, "made"), (2, "not made")];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum BlockCodec {

@@ -47,39 +47,40 @@ fn a_table_with_the_filters_it_had_has_the_bytes_it_had() {
 #[test]
 fn what_was_done_is_said_with_what_to_do_next() {
     let db = usual();
-    let size = |names: [&str; 3]| -> u64 { names.map(|name| db.read(name).len() as u64).iter().sum() };
-    let before = size(["000012.ldb", "000020.ldb", "000030.ldb"]);
-    let out = db.done(&["--in-place", "--bits-per-key", "0=20,1=12"]);
-    let after = size(["000042.ldb", "000043.ldb", "000044.ldb"]);
-    assert!(after > before);
-    let lines: Vec<_> = out.lines().collect();
-    assert_eq!(lines[0], db.fill("{db}: rebuilt, 3 tables"));
-    assert!(lines[1].starts_with("  tables           ") && lines[1].ends_with(" now"), "{out}");
-    assert!(lines[2].starts_with("  filters          "), "{out}");
-    let rest = "  filter policy    leveldb.BuiltinBloomFilter2
-  bits a key       20 on level 0, 12 on level 1, 12 on level 2
-  verified         every block, entry and filter of the new tables
-
-A program uses these filters only if its own filter policy has this name. Tables that it
-compacts later get filters by its own settings.
-The tables before are in {db}.filterblock-undo, until
-  filterblock rebuild --undo {word}     brings them back
-  filterblock rebuild --discard {word}  removes them";
-    assert_eq!(lines[3..].join("\n"), db.fill(rest));
+    let out = db.done(&["--in-place", "--bits-per-key", "20"]);
+    let expected = "{db}: rebuilt: 3 tables have new filters, and no entry changed
+  filters  1.0 KiB before, 2 KiB now: 20 bits per key
+  New tables get what the program sets.
+  The old tables are in {db}.filterblock-undo. To delete them, or to go back:
+    filterblock rebuild --discard {word}
+    filterblock rebuild --undo {word}
+";
+    assert_eq!(out, db.fill(expected));
+    // Each of the two is ready to paste.
+    db.done(&["--undo"]);
+    let verbose = db.done(&["--in-place", "--verbose"]);
+    for name in ["000030.ldb", "000012.ldb", "000020.ldb"] {
+        assert!(verbose.lines().any(|line| line.starts_with("  level ") && line.contains(name)), "{verbose}");
+    }
+    let none = plan([Spec { policy: None, ..spec(1, 10, 0..100) }]).make();
+    let out = none.done(&["--in-place", "--policy", NEW, "--no-undo"]);
+    assert!(
+        out.contains("\n  filters  none before, ")
+            && out.contains(" only if the program sets this policy.\n"),
+        "{out}"
+    );
 }
 
 #[test]
-fn a_dry_run_shows_each_table_and_writes_nothing() {
+fn a_dry_run_shows_the_sum_and_writes_nothing() {
     let db = usual();
     let before = db.contents();
     let out = db.done(&["--in-place", "--dry-run", "--bits-per-key", "20"]);
     db.is_as(&before);
-    let lines: Vec<_> = out.lines().collect();
-    assert_eq!(lines[0], db.fill("{db}: would be rebuilt, 3 tables; nothing was written"));
-    for (line, name) in lines[1..4].iter().zip(["000030.ldb", "000012.ldb", "000020.ldb"]) {
-        assert!(line.contains(name) && line.contains(" -> ") && line.contains(", filters "), "{out}");
-    }
-    assert!(!out.contains("verified") && !out.contains("--undo"), "{out}");
+    let expected = "{db}: 3 tables would be rebuilt; nothing was written
+  filters  1.0 KiB now, 2 KiB then: 20 bits per key
+";
+    assert_eq!(out, db.fill(expected));
     // The rebuild then does what the dry run says.
     let foretold =
         db.run(&["--in-place", "--dry-run", "--bits-per-key", "20", "--json"]).expect(0).all_json();
@@ -109,12 +110,8 @@ fn filters_are_dropped() {
     }
     assert!(data_of(&db.file("000042.ldb")) == data);
     db.is_sound();
-    assert!(!out.contains("filter policy") && !out.contains("bits a key"), "{out}");
-    assert!(out.contains(", 0 B now\n"), "{out}");
-    assert!(
-        out.contains("\n\nTables that a program compacts later get filters by its own settings.\n"),
-        "{out}"
-    );
+    assert!(out.contains(": 3 tables have no filters, and no entry changed\n"), "{out}");
+    assert!(out.contains(" before, none now\n  New tables get what the program sets.\n"), "{out}");
 }
 
 #[test]
@@ -124,21 +121,6 @@ fn without_undo_nothing_is_kept() {
     assert_eq!(names(&db.path), ["db"]);
     assert!(!out.contains("--undo"), "{out}");
     db.is_sound();
-}
-
-#[test]
-fn without_verification_all_is_the_same_but_for_the_words() {
-    let (verified, not) = (usual(), usual());
-    let options = ["--in-place", "--bits-per-key", "14", "--no-undo"];
-    let with = verified.done(&options);
-    let without = not.done(&[&options[..], &["--no-verify"]].concat());
-    assert_same(&not.contents(), &verified.contents());
-    let line = "  verified         every block, entry and filter of the new tables\n";
-    assert_eq!(
-        with.replace(line, ""),
-        without.replace(not.dir().to_str().unwrap(), verified.dir().to_str().unwrap())
-    );
-    assert!(with.contains(line));
 }
 
 #[test]
@@ -186,7 +168,7 @@ fn a_database_without_tables_stays_as_it_is() {
     let before = db.read("CURRENT");
     for options in [&["--drop"][..], &[], &["--policy", "new", "--no-undo"]] {
         let out = db.done(&[&["--in-place"], options].concat());
-        assert!(out.ends_with("/db: it has no tables yet, so there is nothing to do\n"), "{out}");
+        assert!(out.ends_with("/db: no tables yet, so there is nothing to do\n"), "{out}");
         assert_eq!(db.read("CURRENT"), before);
         assert!(!db.undo_folder().exists());
     }

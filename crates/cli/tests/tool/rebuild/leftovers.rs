@@ -6,7 +6,7 @@ use super::*;
 
 const MARKER: &str = "filterblock-rebuild";
 /// The options of `--bits-per-key 20`, as the marker has them.
-const BITS_20: &str = "Make { bits: BitsByLevel([(0, 20)]), policy: None, hash: None, base_lg: None }";
+const BITS_20: &str = "Make { bits: 20, policy: None, hash: None, base_lg: None }";
 
 pub(super) const OLD_FILES: [&str; 4] = ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"];
 pub(super) const NEW_FILES: [&str; 4] = ["000042.ldb", "000043.ldb", "000044.ldb", "MANIFEST-000045"];
@@ -31,7 +31,6 @@ pub(super) fn marker(db: &Db) -> Value {
         "format": 1,
         "action": "rebuild",
         "options": BITS_20,
-        "is_last": true,
         "keeps_undo": false,
         "old": record("MANIFEST-000040", &db.read("MANIFEST-000040")),
         "new": null,
@@ -104,7 +103,7 @@ fn before_the_commit_the_next_run_begins_anew() {
     for (state, db) in before_the_commit() {
         println!("{state}");
         let out = db.done_with_note(&["--in-place", "--bits-per-key", "20", "--no-undo"], ABANDONED);
-        assert!(out.contains("rebuilt, 3 tables"), "{out}");
+        assert!(out.contains(": rebuilt: 3 tables have new filters"), "{out}");
         assert_same(&contents(&db.dir()), &expected);
         assert_eq!(names(&db.path), ["db"]);
     }
@@ -152,7 +151,7 @@ fn after_the_commit_the_same_run_only_finishes() {
     let expected = rebuilt();
     for db in after_the_commit() {
         let out = db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
-        assert_eq!(out, db.fill("{db}: rebuilt by an earlier run, which is finished now\n"));
+        assert_eq!(out, db.fill("{db}: rebuilt: an earlier run is finished now\n"));
         assert_same(&contents(&db.dir()), &expected);
     }
 }
@@ -161,17 +160,10 @@ fn after_the_commit_the_same_run_only_finishes() {
 fn after_the_commit_another_run_goes_on() {
     for db in after_the_commit() {
         let out = db.done_with_note(&["--in-place", "--bits-per-key", "12"], FINISHED);
-        assert!(out.contains("rebuilt, 3 tables"), "{out}");
+        assert!(out.contains(": rebuilt: 3 tables have new filters"), "{out}");
         assert_eq!(db.live()[0].1, "000048.ldb");
         db.is_sound();
     }
-    // The commit was not the last one of that run.
-    let db = &after_the_commit()[2];
-    let mut marker: Value = serde_json::from_slice(&db.read(MARKER)).unwrap();
-    marker["is_last"] = false.into();
-    db.write_marker(&marker);
-    db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
-    assert_eq!(db.live()[0].1, "000048.ldb");
 }
 
 /// The undo folder was complete before the commit, so it stays and is named.
@@ -188,10 +180,10 @@ fn after_the_commit_undo_is_possible() {
         OLD_FILES.iter().for_each(|name| fs::hard_link(db.undo_folder().join(name), db.file(name)).unwrap());
         if same {
             let out = db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
-            let lines = "{db}: rebuilt by an earlier run, which is finished now
-The tables before are in {db}.filterblock-undo, until
-  filterblock rebuild --undo {word}     brings them back
-  filterblock rebuild --discard {word}  removes them\n";
+            let lines = "{db}: rebuilt: an earlier run is finished now
+  The old tables are in {db}.filterblock-undo. To delete them, or to go back:
+    filterblock rebuild --discard {word}
+    filterblock rebuild --undo {word}\n";
             assert_eq!(out, db.fill(lines));
             if undo {
                 db.done(&["--undo"]);
@@ -199,7 +191,7 @@ The tables before are in {db}.filterblock-undo, until
             }
         } else {
             let out = db.done_with_note(&["--undo"], FINISHED);
-            assert_eq!(out, db.fill("{db}: undone, the tables are those from before the rebuild\n"));
+            assert_eq!(out, db.fill("{db}: undone: the tables from before the rebuild are back\n"));
             db.is_as(&before);
         }
     }

@@ -3,7 +3,6 @@
 mod arguments;
 #[cfg(unix)]
 mod attributes;
-mod batches;
 mod filters;
 #[cfg(unix)]
 mod foreign;

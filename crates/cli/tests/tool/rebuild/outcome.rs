@@ -88,7 +88,7 @@ fn a_table_has_all_that_became_of_it() {
     let db = plan([spec(1, 12, 0..200), Spec { policy: None, ..spec(0, 30, 0..100) }]).make();
     let sizes = ["000012.ldb", "000030.ldb"].map(|name| db.read(name).len());
     let old_filter = open(&db.file("000012.ldb")).filter_handle().unwrap().size;
-    let run = db.run(&["--in-place", "--bits-per-key", "0=20,1=12", "--json"]).expect(0).quiet();
+    let run = db.run(&["--in-place", "--bits-per-key", "12", "--json"]).expect(0).quiet();
     let (database, tables) = lines(&run);
     let new = |name: &str| (db.read(name).len(), open(&db.file(name)).filter_handle().unwrap().size);
     let table = |old: &str,
@@ -116,7 +116,7 @@ fn a_table_has_all_that_became_of_it() {
     };
     let before = json!({ "policy": NEW, "size": old_filter, "base_lg": 11, "bits_per_key": null });
     let expected = [
-        table("000030.ldb", "000043.ldb", 0, sizes[1], 20, Value::Null, 100),
+        table("000030.ldb", "000043.ldb", 0, sizes[1], 12, Value::Null, 100),
         table("000012.ldb", "000042.ldb", 1, sizes[0], 12, before, 200),
     ];
     for (found, expected) in tables.iter().zip(expected) {
@@ -128,14 +128,13 @@ fn a_table_has_all_that_became_of_it() {
         "status": "rebuilt",
         "error": null,
         "tables": 2,
-        "kept": 0,
+        "unchanged": 0,
         "old_size": sizes[0] + sizes[1],
         "new_size": new("000042.ldb").0 + new("000043.ldb").0,
         "old_filter_size": old_filter,
         "new_filter_size": new("000042.ldb").1 + new("000043.ldb").1,
         "policy": NEW,
         "manifest": "MANIFEST-000044",
-        "verified": true,
         "target": null,
         "undo": db.undo_folder(),
     });
@@ -154,11 +153,10 @@ fn has_all(found: &Value, expected: &Value) {
 fn the_database_has_what_is_special_to_a_run() {
     let db = usual();
     let target = db.path.join("new");
-    let run =
-        db.run(&["--to", target.to_str().unwrap(), "--drop", "--no-verify", "--json"]).expect(0).quiet();
+    let run = db.run(&["--to", target.to_str().unwrap(), "--drop", "--json"]).expect(0).quiet();
     let (database, tables) = lines(&run);
     let expected = json!({
-        "policy": null, "manifest": "MANIFEST-000040", "verified": false, "target": target, "undo": null,
+        "policy": null, "manifest": "MANIFEST-000040", "target": target, "undo": null,
     });
     has_all(&database, &expected);
     for table in &tables {
@@ -171,7 +169,7 @@ fn the_database_has_what_is_special_to_a_run() {
     }
     let run = db.run(&["--in-place", "--dry-run", "--json"]).expect(0).quiet();
     let (database, tables) = lines(&run);
-    has_all(&database, &json!({ "manifest": null, "verified": false, "target": null, "undo": null }));
+    has_all(&database, &json!({ "manifest": null, "target": null, "undo": null }));
     assert_eq!(tables[0]["new_name"], "000044.ldb");
 }
 
@@ -182,9 +180,9 @@ fn tables_that_stay_as_they_are_say_why() {
     let old_filter = open(&db.file("000020.ldb")).filter_handle().unwrap().size;
     let run = db.run(&["--in-place", "--keep-undecodable", "--json"]).expect(0).quiet();
     let (database, tables) = lines(&run);
-    assert_eq!(database["kept"], 1);
+    assert_eq!(database["unchanged"], 1);
     let found: Vec<_> = tables.iter().map(|table| json!([table["status"], table["error_kind"]])).collect();
-    assert_eq!(found, [json!(["rebuilt", null]), json!(["rebuilt", null]), json!(["kept", "damaged"])]);
+    assert_eq!(found, [json!(["rebuilt", null]), json!(["rebuilt", null]), json!(["unchanged", "damaged"])]);
     let error = tables[2]["error"].as_str().unwrap();
     assert!(error.contains("000020.ldb: block checksum at offset "), "{error}");
     let expected = json!({ "policy": NEW, "size": old_filter, "base_lg": 11, "bits_per_key": null });
@@ -200,7 +198,7 @@ fn notes_are_in_the_line_for_the_database() {
     assert_eq!(lines(&run).0["status"], "refused");
     // A marker of a database that was opened since.
     let marker = json!({
-        "format": 1, "action": "rebuild", "options": "", "is_last": true, "keeps_undo": false,
+        "format": 1, "action": "rebuild", "options": "", "keeps_undo": false,
         "old": { "name": "MANIFEST-000001", "length": 0, "crc32c": 0 }, "new": null,
         "new_files": [], "old_files": [],
     });

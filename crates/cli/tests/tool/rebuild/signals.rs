@@ -74,26 +74,3 @@ fn a_copy_is_not_there() {
     assert_eq!((&*err, &*out), ("filterblock: interrupted\n", ""));
     db.is_as(&before);
 }
-
-/// The batches that were committed before the signal stay.
-#[test]
-fn in_batches_the_database_is_sound() {
-    let db = large();
-    let dir = db.dir();
-    let committed = || !names(&dir).contains(&"MANIFEST-000200".to_owned());
-    let (status, out, err) = interrupted(&db, &["--in-place", "--no-undo", "--batch", "1"], committed);
-    assert_eq!(status.signal(), Some(TERM), "{status}: {out}{err}");
-    let so_far = "the database is sound, and some of its tables have their new filters";
-    assert_eq!((&*err, &*out), (&*format!("filterblock: interrupted; {so_far}\n"), ""));
-    run(&args!["verify", dir]).expect(0).quiet();
-    let live = db.live();
-    assert_eq!(live.len(), 150);
-    let new = live.iter().filter(|(_, name)| **name >= *"000202.ldb").count();
-    assert!((1..150).contains(&new), "{new}");
-    assert_eq!(
-        db.names().len(),
-        150 + ["CURRENT", "LOCK", "LOG", "MANIFEST", "log"].len(),
-        "{:?}",
-        db.names()
-    );
-}

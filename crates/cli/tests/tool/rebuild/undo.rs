@@ -38,12 +38,12 @@ impl Db {
 #[test]
 fn all_is_as_before() {
     let before = usual().contents();
-    for options in [&["--bits-per-key", "3"][..], &["--drop"], &["--no-verify"], &["--base-lg", "63"]] {
+    for options in [&["--bits-per-key", "3"][..], &["--drop"], &["--base-lg", "63"]] {
         let db = usual();
         db.done(&[&["--in-place"], options].concat());
         assert_eq!(
             db.done(&["--undo"]),
-            db.fill("{db}: undone, the tables are those from before the rebuild\n")
+            db.fill("{db}: undone: the tables from before the rebuild are back\n")
         );
         db.is_as(&before);
         db.refused(1, &["--undo"], NONE);
@@ -55,7 +55,10 @@ fn all_is_as_before() {
 fn discarding_leaves_the_new_tables() {
     let db = rebuilt();
     let new = contents(&db.dir());
-    assert_eq!(db.done(&["--discard"]), db.fill("{db}: the tables before the rebuild are discarded\n"));
+    assert_eq!(
+        db.done(&["--discard"]),
+        db.fill("{db}: discarded: the tables from before the rebuild are deleted\n")
+    );
     assert_eq!(names(&db.path), ["db"]);
     assert_same(&contents(&db.dir()), &new);
     db.refused(1, &["--discard"], NONE);
@@ -236,8 +239,8 @@ fn an_undo_that_was_cut_off_behind_its_commit() {
     let noted = "an earlier run was cut off behind its commit; it is finished now";
     for gone in [0, 2, 4, 5, 7, 9] {
         for (options, said) in [
-            (&["--undo"][..], "{db}: undone, the tables are those from before the rebuild\n"),
-            (&["--discard"], "{db}: as before the rebuild, as an earlier --undo is finished now\n"),
+            (&["--undo"][..], "{db}: undone: the tables from before the rebuild are back\n"),
+            (&["--discard"], "{db}: undone: an earlier --undo is finished now\n"),
         ] {
             let db = rebuilt();
             let marker = undo_marker(&db);
@@ -265,7 +268,6 @@ fn undo_marker(db: &Db) -> Vec<u8> {
         "format": 1,
         "action": "undo",
         "options": "",
-        "is_last": true,
         "keeps_undo": false,
         "old": record("MANIFEST-000045", &db.read("MANIFEST-000045")),
         "new": record("MANIFEST-000040", &original),

@@ -81,10 +81,10 @@ fn a_database_in_which_every_kind_of_thing_is_wrong() {
 #[test]
 fn a_database_without_filters_and_one_without_tables() {
     let page = page_of(&database("unfiltered"), 0, &["--no-tune"]);
-    assert!(page.words().contains("None of the 2 tables has filters"));
+    assert!(page.words().contains("Fine."));
     let db = plan([]).make();
     let page = page_of(&db.dir(), 0, &[]);
-    assert!(page.words().contains("There are no tables."));
+    assert!(page.words().contains("Fine: no tables yet."));
 }
 
 /// A policy of any name.
@@ -124,13 +124,14 @@ fn hostile_names() {
     }
     let dir = db.dir().with_file_name("db<script>alert(2)<!--");
     fs::rename(db.dir(), &dir).unwrap();
-    let page = page_of(&dir, 1, &["--no-tune"]);
+    let page = page_of(&dir, 2, &["--no-tune"]);
     // No program has policies of such long names.
     let findings = lines(&page, "at offset");
     assert_eq!((findings.len(), &*findings[0][0], &*findings[0][1]), (1, "000021.ldb", "unsupported"));
     let words = page.words();
+    // A long path is cut.
+    assert!(words.contains("db<script>alert(2)<!--") || dir.as_os_str().len() > 100, "{words}");
     for text in [
-        "db<script>alert(2)<!--",
         "<script>alert(1)<a href=x>.ldb",
         "\"onload=alert(1) x=\".ldb",
         r"\xe2\x80\xaebdl.\x0a\x1b[31m.ldb",

@@ -1,22 +1,22 @@
 //! Inspects everything found at the given paths.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::{Path, PathBuf};
 
 use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions};
-use filterblock::{Result, SharedPolicy};
+use filterblock::{Result, SharedPolicy, escape_path};
 
 use super::read;
 use super::table::{bare_block, look};
 use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
-use crate::audit::state;
 use crate::audit::stats::Reach;
-use crate::audit::verify::other;
+use crate::audit::verify::{manifest, other};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    self, About, Depth, ErrorKind, Frame, Inspected, Other, Remark, Subject, Table, Totals, Unreadable,
-    Verdict, Verified, VerifyStatus,
+    self, About, Checked, Code, Depth, ErrorKind, Finding, Frame, Inspected, Other, Remark, Subject, Table,
+    Totals, Unreadable, Verdict, VerdictCounts, Verified,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, InputPath, Inputs, OtherFile, PathError, TableRecord};
@@ -39,10 +39,8 @@ pub enum InspectLine {
 /// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
-    /// A table, a filter block, a log or a MANIFEST is damaged or missing, or a table cannot be read.
-    pub damage: bool,
-    /// A path, a log, a MANIFEST or a part of a table could not be read, or no threads could be started.
-    pub unreadable: bool,
+    /// The verdicts on databases, and on files and paths outside of them.
+    pub verdicts: VerdictCounts,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
 }
@@ -80,12 +78,7 @@ impl Engine {
                 Ok(path) => {
                     let subject = Subject { path: &path, ..Subject::of(&input) };
                     match read(&path, policy) {
-                        Ok(reader) => fold.table(
-                            &subject,
-                            None,
-                            false,
-                            bare_block(reader, policy.is_none(), effort).into(),
-                        )?,
+                        Ok(reader) => fold.table(&subject, None, false, bare_block(reader, effort).into())?,
                         Err(error) => fold.unreadable(&subject, &error)?,
                     }
                 }
@@ -154,7 +147,7 @@ impl InspectSurvey {
 pub(crate) enum Looked {
     Table(Box<Inspected>),
     /// The verdict, and the number of bytes of the file.
-    Other(Box<Verdict>, u64),
+    Other(Box<Checked>, u64),
 }
 
 /// The facts about a table, or the reason why it cannot be opened.
@@ -188,6 +181,19 @@ pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableEntri
     LookupWeights::of_tables(manifest.tables(), entries)
 }
 
+/// The problem of a log that cannot be read as far as its first write.
+fn unread_log(path: &Path, error: &PathError) -> Finding {
+    match error.kind() {
+        ErrorKind::Damaged | ErrorKind::Missing => {
+            let name = escape_path(path.file_name().map_or(path, Path::new)).to_string();
+            let title = format!("{name} is damaged: its first write cannot be read");
+            let finding = Finding::new(Code::LogDamaged, None, "a log that can be read", error.to_string());
+            Finding { title: Some(title.clone()), plain: Some(title), ..finding.of_kind(error.kind()) }
+        }
+        _ => Finding::unreadable("a log", error.clone()),
+    }
+}
+
 /// Makes lines from the events of a run.
 struct Fold<'a, S> {
     outcome: InspectOutcome,
@@ -195,12 +201,14 @@ struct Fold<'a, S> {
     depth: Depth,
     /// The sums over the current folder.
     totals: Totals,
+    /// The worst verdict on the current folder and its files so far. `None`: no folder has begun.
+    worst: Option<Verdict>,
     sink: &'a mut S,
 }
 
 impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
     fn new(depth: Depth, sink: &'a mut S) -> Self {
-        Self { outcome: InspectOutcome::default(), depth, totals: Totals::default(), sink }
+        Self { outcome: InspectOutcome::default(), depth, totals: Totals::default(), worst: None, sink }
     }
 
     fn take(&mut self, event: Event<Looked>) -> io::Result<()> {
@@ -211,15 +219,17 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
             }
             Event::Failed { target, error } => self.unreadable(&target.subject(&[]), &error),
             Event::Begin { place, logs, unread, passed_over } => {
-                self.outcome.unreadable |= !passed_over.is_empty();
-                unread.iter().for_each(|(_, error)| self.fault(error.kind()));
+                self.worst = Some(passed_over.iter().map(|_| Verdict::CannotTell).max().unwrap_or_default());
+                let unread_logs: Vec<_> =
+                    unread.iter().map(|(path, error)| unread_log(path, error)).collect();
                 let all = passed_over.iter().chain(&unread);
                 let remarks = all.map(|(path, error)| Remark::new(path, error)).collect();
-                self.begin(&place, logs, remarks)
+                self.begin(&place, logs, unread_logs, remarks)
             }
             Event::Table { target, result } => {
                 let around = target.around.as_ref().map(|(folder, error)| Remark::new(folder, error));
-                self.outcome.unreadable |= around.is_some();
+                // The folder may be a database of which nothing else is known.
+                around.iter().for_each(|_| self.see(Verdict::CannotTell));
                 let subject = target.subject(around.as_slice());
                 let found = match result {
                     Ok(Looked::Table(mut found)) => {
@@ -240,6 +250,8 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 totals.frame = frame;
                 let entries = totals.take_entries();
                 totals.weigh(&lookup_weights(&place.folder, &entries));
+                totals.verdict = self.worst.take().unwrap_or_default();
+                self.see(totals.verdict);
                 self.sink.line(InspectLine::Totals(Box::new(totals)))
             }
             Event::Other { kind, target, result: Ok(Looked::Other(verdict, len)) } => {
@@ -254,28 +266,30 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         &mut self,
         place: &ListedFolder,
         logs: Vec<PathBuf>,
-        mut remarks: Vec<Remark>,
+        unread_logs: Vec<Finding>,
+        remarks: Vec<Remark>,
     ) -> io::Result<()> {
-        if let Some(huge) = state::huge_manifest(&place.folder) {
-            remarks.push(Remark::new(&place.path, huge.text(&place.path)));
-        }
-        let faults = state::faults(&place.folder);
-        self.outcome.damage |= !faults.is_empty();
-        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, faults);
-        if let Some((_, error)) = place.folder.manifest_error() {
-            self.fault(ErrorKind::of(error));
-        }
+        let (manifest, mut checked) = manifest(&place.folder);
+        let manifest = manifest.map(|(path, finding)| match (finding.code, path.file_name()) {
+            (Code::Unreadable, Some(name)) => {
+                let plain = Some(format!("{} {}", escape_path(Path::new(name)), finding.text()));
+                Finding { plain, ..finding }
+            }
+            _ => finding,
+        });
+        manifest.into_iter().chain(unread_logs).for_each(|finding| checked.findings.push(finding));
+        self.see(checked.verdict());
+        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, checked);
         self.totals = Totals::default();
         self.sink.line(InspectLine::Folder(folder))?;
         missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
     }
 
-    /// Counts a fault of a MANIFEST or a log. A missing file is a fault of the database; a file that cannot be read may
-    /// be sound.
-    const fn fault(&mut self, kind: ErrorKind) {
-        match kind {
-            ErrorKind::Damaged | ErrorKind::Missing => self.outcome.damage = true,
-            _ => self.outcome.unreadable = true,
+    /// Counts a verdict: on its own, or for the folder that has begun.
+    fn see(&mut self, verdict: Verdict) {
+        match &mut self.worst {
+            Some(worst) => *worst = verdict.max(*worst),
+            None => self.outcome.verdicts.add(verdict),
         }
     }
 
@@ -291,26 +305,21 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
     }
 
     fn line(&mut self, mut found: Box<Inspected>) -> io::Result<()> {
-        self.outcome.damage |= found.table.is_damaged();
-        self.outcome.unreadable |= found.table.unreadable;
+        self.see(found.table.verdict);
         self.totals.add(&found.table);
         found.table.seen = None;
         found.table.marks = Marks::default();
         self.sink.line(InspectLine::Table(found))
     }
 
-    fn other(&mut self, subject: &Subject<'_>, about: About, verdict: Verdict, len: u64) -> io::Result<()> {
-        match verdict.status() {
-            VerifyStatus::Findings => self.outcome.damage = true,
-            VerifyStatus::Unreadable => self.outcome.unreadable = true,
-            VerifyStatus::Sound | VerifyStatus::NotLive => {}
-        }
+    fn other(&mut self, subject: &Subject<'_>, about: About, verdict: Checked, len: u64) -> io::Result<()> {
+        self.see(verdict.verdict());
         let verified = Verified::new(*subject, about, verdict);
-        self.sink.line(InspectLine::Other(Box::new(Other::new(subject, verified, len))))
+        self.sink.line(InspectLine::Other(Box::new(Other::new(verified, len))))
     }
 
     fn unreadable(&mut self, subject: &Subject<'_>, error: &PathError) -> io::Result<()> {
-        self.outcome.unreadable = true;
+        self.see(Verdict::CannotTell);
         self.sink.line(InspectLine::Unreadable(Unreadable::new(subject, error)))
     }
 }

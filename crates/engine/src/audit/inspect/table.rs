@@ -5,7 +5,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
 use crate::audit::rates::{FilterWeights, Marks, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
-use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Reach, Summary, TableStats};
+use crate::audit::stats::{FilterStats, Reach, Summary, TableStats};
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
 use crate::{audit::file_type::explain, words::compression_names};
 
@@ -62,23 +62,18 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Res
         let estimated_fpr = weights.estimated_rate().filter(|_| is_judged);
         // Asking for random keys would take longer than all other work on a tail.
         let is_asked = is_judged && reach != Reach::Tail;
-        let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.counts.entries);
-        // The saving depends on the number of entries.
-        let is_known = malformed.is_none() && reach != Reach::Tail;
         FilterBlock {
             offset,
             size,
             estimated_fpr,
             random_fpr: is_asked.then(|| random_rate(filters, &weights, effort.random_keys)).flatten(),
-            neighbour_fpr: stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged),
-            larger_ranges: if is_known { ranges.larger(estimated_fpr) } else { None },
+            similar_fpr: stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged),
             malformed,
             unsound: stats.sample.unsound(),
             ..filter_block(filters, summary)
         }
     });
     let key_format = stats.sample.key_format();
-    let origin = stats.origin.and_then(dialect);
     let damage = &stats.blocks.damage;
     let table = Report {
         error: damage.text(),
@@ -86,7 +81,7 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Res
         unreadable: damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         data_blocks: Some(stats.blocks.offsets.len()),
-        filter_cost: stats.filter_cost(),
+        filter_size_at_10_bits: stats.filter_size_at_10_bits(),
         entries: stats.counts.entries,
         distinct_keys: stats.counts.distinct_keys,
         seen: stats.counts.seen.take(),
@@ -95,8 +90,8 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Res
         metaindex: stats.metaindex.names(),
         key_format: key_format.as_ref().ok().copied(),
         no_key_format: key_format.err(),
-        origin,
-        dialect: stats.sample.fitting_hash().or(origin),
+        format: stats.origin.and_then(dialect),
+        hash: stats.sample.fitting_hash(),
         lost: damage.lost.clone(),
         filter_error: stats.filter_error,
         filter_error_kind: stats.filter_error_kind,
@@ -108,17 +103,12 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Res
     Ok(Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) })
 }
 
-/// Inspects a filter block without its table. `policy_assumed`: the user has not named the policy.
-pub(crate) fn bare_block(
-    reader: FilterBlockReader<SharedPolicy>,
-    policy_assumed: bool,
-    effort: ProbeBudget,
-) -> Inspected {
+/// Inspects a filter block without its table.
+pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeBudget) -> Inspected {
     let stats = FilterStats::new(reader);
     let weights = FilterWeights::new(&stats, None);
     let size = stats.reader().contents().len() as u64;
     let filter = FilterBlock {
-        policy_assumed,
         size,
         estimated_fpr: weights.estimated_rate(),
         random_fpr: random_rate(&stats, &weights, effort.random_keys),
@@ -136,14 +126,12 @@ pub(crate) fn bare_block(
 
 /// The facts about a filter block by itself.
 fn filter_block(filters: &FilterStats, summary: Summary) -> FilterBlock {
-    let Summary { filters: number, empty, bits, bits_set, probes, array_bytes } = summary;
+    let Summary { filters: number, empty, bits, bits_set, probes } = summary;
     FilterBlock {
         policy: filters.reader().policy().name().to_owned(),
         base_lg: filters.reader().base_lg(),
         filters: number,
         empty_filters: empty,
-        offset_array_bytes: array_bytes,
-        empty_filter_bytes: empty.saturating_mul(OFFSET_ENTRY_LEN),
         bits,
         bits_set,
         probes,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{findings::OverviewFindings, spans::Spans};
 use crate::audit::rates::LookupWeights;
-use crate::report::{Depth, DistinctSum, LevelTotals, Table, TableLevel, TableRates, TableState};
+use crate::report::{
+    Depth, DistinctSum, HugeManifest, LevelTotals, Table, TableLevel, TableRates, TableState,
+};
 
 /// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +34,8 @@ pub(crate) struct Overview {
     pub(crate) has_records: bool,
     /// The tables from before a rebuild are kept, so that another rebuild is refused.
     pub(crate) has_undo: bool,
+    /// The MANIFEST, if it makes opening the database slow.
+    pub(crate) manifest: Option<HugeManifest>,
     /// The tables in the order in which they were looked at, usually that of their files' numbers; live
     /// tables without a file come first.
     pub(crate) tables: Vec<Table>,
@@ -56,6 +60,7 @@ impl Overview {
             is_bytewise: false,
             has_records: false,
             has_undo: false,
+            manifest: None,
             tables: Vec::new(),
             distinct_keys: DistinctSum::default(),
             weights: LookupWeights::default(),

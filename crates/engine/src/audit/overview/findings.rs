@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Code, Finding, Note, Table, Verdict, VerdictCounts, Weight};
+use crate::report::{Checked, Code, Finding, Note, Table};
 
 /// The maximum number of findings, and also of seen faults, to keep.
 const MAX_KEPT: usize = 200;
@@ -14,8 +14,12 @@ const MAX_NOTES: usize = 50;
 pub(crate) struct OverviewFindings {
     /// The tables were verified, with every block and every entry that can be read.
     pub verified: bool,
-    /// The counts of the verdicts of `verify`.
-    pub counts: VerdictCounts,
+    /// The number of files that were verified.
+    pub files: u64,
+    /// The number of their entries.
+    pub entries: u64,
+    /// The number of stored keys that their filters hide.
+    pub false_negatives: u64,
     /// The number of findings of each code.
     pub codes: BTreeMap<Code, u64>,
     /// The first findings, each with the file or folder that it is about.
@@ -24,8 +28,6 @@ pub(crate) struct OverviewFindings {
     pub seen: Vec<(Vec<u8>, String)>,
     /// The number of faults that are left out of `seen`.
     more_seen: u64,
-    /// The number of damaged logs, each of which is a fault.
-    damaged_logs: u64,
     /// A table, or a part of a table, could not be read. Set only if nothing was verified.
     unreadable: bool,
     pub notes: Vec<(Vec<u8>, Note)>,
@@ -33,12 +35,11 @@ pub(crate) struct OverviewFindings {
 }
 
 impl OverviewFindings {
-    /// Adds the verdict on the file or folder of this name. `counts`: the verdict is counted, as
-    /// every verdict is except that on a sound folder.
-    pub(crate) fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {
-        if counts {
-            self.counts.add(&verdict);
-        }
+    /// Adds the verdict on the file or folder of this name.
+    pub(crate) fn add(&mut self, name: &[u8], verdict: Checked, is_file: bool) {
+        self.files += u64::from(is_file);
+        self.entries += verdict.entries;
+        self.false_negatives += verdict.false_negatives;
         for finding in verdict.findings.to_list() {
             if finding.code == Code::More {
                 continue;
@@ -78,7 +79,6 @@ impl OverviewFindings {
 
     /// Adds the damage at the beginning of a log.
     pub(crate) fn see_log(&mut self, name: &[u8], fault: String) {
-        self.damaged_logs += 1;
         self.saw(name, fault);
     }
 
@@ -87,11 +87,6 @@ impl OverviewFindings {
             true => self.seen.push((name.to_vec(), fault)),
             false => self.more_seen += 1,
         }
-    }
-
-    /// Returns true if there are neither findings nor faults.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.codes.is_empty() && self.seen.is_empty()
     }
 
     /// The number of all findings and faults.
@@ -104,15 +99,9 @@ impl OverviewFindings {
         self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
-    /// Returns true if nothing is wrong except, perhaps, logs.
-    pub(crate) fn is_of_logs_alone(&self) -> bool {
-        let findings = self.codes.get(&Code::LogDamaged).copied().unwrap_or_default();
-        self.total() == self.damaged_logs.saturating_add(findings)
-    }
-
     /// Returns true if a finding is damage, or a look at logs or unverified tables found a fault.
     pub(crate) fn is_damage(&self) -> bool {
-        self.codes.keys().any(|code| code.weight() == Weight::Damage) || !self.seen.is_empty()
+        self.codes.keys().any(|code| code.is_damage()) || !self.seen.is_empty()
     }
 
     /// Returns true if a part of the database could not be looked at.

@@ -12,9 +12,10 @@ use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
 use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};
 use crate::audit::rates::TableEntries;
+use crate::audit::state::huge_manifest;
 use crate::audit::verify::{VerifySurvey, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{ErrorKind, Finding, Inspected, Note, Table, Verdict, name_of};
+use crate::report::{Checked, ErrorKind, Finding, Inspected, Note, Table, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
@@ -54,8 +55,8 @@ struct OverviewSurvey {
 
 enum Looked {
     /// The facts about a table, and the verdict on it if it was verified.
-    Table(Box<Inspected>, Option<Box<Verdict>>),
-    Log(Box<Verdict>),
+    Table(Box<Inspected>, Option<Box<Checked>>),
+    Log(Box<Checked>),
 }
 
 impl Survey for OverviewSurvey {
@@ -122,7 +123,7 @@ impl Fold {
     /// Adds the finding that a path could not be looked at. `wanted`: what was expected, unless `error` itself says
     /// that.
     fn unreadable(&mut self, path: &Path, wanted: &str, error: PathError) {
-        let verdict = Verdict::of_finding(Finding::unreadable(wanted, error));
+        let verdict = Checked::of_finding(Finding::unreadable(wanted, error));
         self.overview.found.add(name_of(path), verdict, true);
     }
 
@@ -133,14 +134,14 @@ impl Fold {
         overview.is_bytewise = folder.is_bytewise();
         overview.has_records = folder.has_records();
         overview.has_undo = folder.has_undo();
+        overview.manifest = huge_manifest(folder);
         // Logs that are read are added once it is known what they hold.
         let named = BTreeSet::from_iter(logs.iter().filter(|_| !overview.found.verified));
         let logs = folder.logs().filter(|(log, _)| named.contains(&log.path));
         overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
-        for verified in verdicts_on_folder(&place) {
-            let counts = verified.counts();
-            overview.found.add(name_of(&verified.path), verified.verdict, counts);
-        }
+        let (files, checked) = verdicts_on_folder(&place);
+        files.into_iter().for_each(|file| overview.found.add(name_of(&file.path), file.checked, true));
+        overview.found.add(name_of(folder.path()), checked, false);
         for (log, error) in unread {
             match error.kind() {
                 ErrorKind::Damaged => self.overview.found.see_log(name_of(&log), error.to_string()),
@@ -155,7 +156,7 @@ impl Fold {
             Ok(Looked::Log(verdict)) => *verdict,
             Ok(Looked::Table(..)) => return,
             Err(error) if error.kind() == ErrorKind::Vanished => return,
-            Err(error) => Verdict::of_finding(Finding::unreadable("a log", error)),
+            Err(error) => Checked::of_finding(Finding::unreadable("a log", error)),
         };
         self.versions.add(target, &mut verdict);
         let folder = target.folder.as_ref();
@@ -178,7 +179,7 @@ impl Fold {
             Ok(Looked::Log(_)) => return,
             Err(error) => {
                 let finding = Finding::unreadable(TABLE, error.clone());
-                let verdict = self.overview.found.verified.then(|| Verdict::of_finding(finding));
+                let verdict = self.overview.found.verified.then(|| Checked::of_finding(finding));
                 (or_unreadable(Err(error)), verdict)
             }
         };
@@ -200,7 +201,7 @@ impl Fold {
     fn end(&mut self, newest: &ListedFolder, engine: &Engine) {
         let Self { overview, versions, begun: Some(begun), .. } = self else { return };
         if let Some(finding) = versions.finding(&newest.folder, engine) {
-            overview.found.add(name_of(&newest.path), Verdict::of_finding(finding), true);
+            overview.found.add(name_of(&newest.path), Checked::of_finding(finding), false);
         }
         let known = BTreeSet::from_iter(overview.tables.iter().filter_map(|table| table.number));
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));

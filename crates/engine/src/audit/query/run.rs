@@ -13,10 +13,11 @@ use super::logs::{self, LogAnswers};
 use crate::engine::{Engine, Sink};
 use crate::report::{
     Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply, Subject,
+    Verdict,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
-use crate::{audit::file_type::explain, audit::state::faults, words::counted_as};
+use crate::{audit::file_type::explain, audit::verify::manifest, words::counted_as};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -206,12 +207,12 @@ impl Query<'_> {
         passed_over: &[(PathBuf, PathError)],
     ) -> io::Result<()> {
         let folder = &place.folder;
-        let faults = faults(folder);
-        self.outcome.is_unsound |= !passed_over.is_empty() || !faults.is_empty();
+        let (manifest, mut checked) = manifest(folder);
+        manifest.into_iter().for_each(|(_, finding)| checked.findings.push(finding));
+        self.outcome.is_unsound |= !passed_over.is_empty() || checked.verdict() >= Verdict::CannotTell;
         let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs, faults);
-        self.outcome.is_unsound |= folder_line.error.is_some();
+        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs, checked);
         (self.sink)(QueryLine::Folder(folder_line))?;
         let keys = self.question.keys.given().len();
         self.lookups = folder.is_bytewise().then(|| LookupCosts {

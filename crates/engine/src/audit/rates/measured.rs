@@ -19,8 +19,9 @@ pub struct MeasuredRate {
     /// Upper end of the rate's 95 % interval. If no key passed, the rate is below this.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub high: f64,
-    /// Number of keys that were asked for. 0: no table has filters, so that all pass.
+    /// Number of keys that were looked up. 0: no table has filters, so that all may match.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    #[serde(rename = "samples")]
     pub asked: u64,
 }
 

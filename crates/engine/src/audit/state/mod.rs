@@ -9,6 +9,7 @@ use std::path::Path;
 use filterblock::database::{FileKind, LogWriter, Manifest};
 
 use crate::audit::current_manifest::current;
+use crate::report::{Code, Finding, HugeManifest};
 use crate::walk::Folder;
 use crate::words::{repair_command, size};
 
@@ -21,25 +22,30 @@ const HUGE_FACTOR: u64 = 100;
 /// The least size that is told of a new MANIFEST, in bytes.
 const LEAST_TOLD: u64 = 1 << 10;
 
-/// A MANIFEST that makes opening the database slow.
-pub(crate) struct HugeManifest {
-    pub(crate) name: String,
-    /// Its size, in bytes.
-    pub(crate) len: u64,
-    /// The size of a new one, in bytes.
-    pub(crate) needed: u64,
-}
-
 impl HugeManifest {
+    /// The fact in a few words.
+    pub(crate) fn title(&self) -> String {
+        format!("{} has {}, and {} would do", self.name, size(self.len), size(self.needed.max(LEAST_TOLD)))
+    }
+
     /// The fact, its meaning, and the command that makes a short one for the database in the folder `database`.
     pub(crate) fn text(&self, database: &Path) -> String {
+        Self::text_of(&self.title(), database)
+    }
+
+    /// The same for the fact in a few words.
+    pub(crate) fn text_of(title: &str, database: &Path) -> String {
+        let command = repair_command(database);
         format!(
-            "{} has {}, and {} would do: LevelDB reads all of it whenever it opens the database; `{}` makes a short one",
-            self.name,
-            size(self.len),
-            size(self.needed.max(LEAST_TOLD)),
-            repair_command(database)
+            "{title}: LevelDB reads all of it whenever it opens the database; `{command}` makes a short one"
         )
+    }
+
+    /// The problem for `verify`.
+    pub(crate) fn finding(&self) -> Finding {
+        let expected = format!("a MANIFEST of about {} bytes", self.needed);
+        let finding = Finding::new(Code::ManifestHuge, None, expected, format!("{} bytes", self.len));
+        Finding { plain: Some(self.title()), title: Some(self.title()), ..finding }
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Display};
 use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result, Structure};
 
-use super::ranges::Offsets;
+use super::offsets::Offsets;
 use crate::{
     audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys, audit::reading::is_unreadable,
     report::ErrorKind,

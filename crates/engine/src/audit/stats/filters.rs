@@ -6,8 +6,8 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
 use super::blocks::Blocks;
 use super::filter::{Filter, FilterState};
-use super::ranges::Offsets;
-use crate::report::{EntryCount, FilterCost};
+use super::offsets::Offsets;
+use crate::report::EntryCount;
 
 /// With a greater base_lg, all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
@@ -31,7 +31,6 @@ pub(crate) struct Summary {
     pub bits_set: u64,
     /// The number of probes per key. `None`: the filters differ, or no filter is described.
     pub probes: Option<u32>,
-    pub array_bytes: u64,
 }
 
 impl FilterStats {
@@ -70,23 +69,13 @@ impl FilterStats {
         Some(Filter::described(filter.len(), shape))
     }
 
-    /// The index of each filter that is not empty, and the size of its bits in bytes. The iterator is empty if the
-    /// filters `overlap`.
-    pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
-        let number = if self.overlap { 0 } else { self.reader.num_filters() };
-        (0..number).filter_map(|index| {
-            let (_, array) = self.reader.filter(index)?.split_last()?;
-            Some((index as u64, array.len() as u64))
-        })
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = Filter> {
         (0..self.reader.num_filters() as u64).filter_map(|index| self.filter(index))
     }
 
     pub(crate) fn summary(&self) -> Summary {
         let filters = self.reader.num_filters() as u64;
-        let mut summary = Summary { filters, array_bytes: 4 * filters, ..Summary::default() };
+        let mut summary = Summary { filters, ..Summary::default() };
         let mut differ = false;
         for filter in self.iter() {
             summary.empty += u64::from(filter.state == FilterState::Empty);
@@ -138,11 +127,6 @@ impl FilterStats {
         self.covering(blocks).map(|index| self.filter(index).map_or(1.0, |filter| filter.rate))
     }
 
-    /// The number of filters that cover these data blocks, including those that are missing.
-    pub(crate) fn num_covering(&self, blocks: &Offsets) -> u64 {
-        self.covering(blocks).count() as u64
-    }
-
     /// Returns true if the filter for the data block at `offset` also covers another of `blocks`.
     pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
         blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
@@ -169,15 +153,14 @@ pub const USUAL_BITS_PER_KEY: u64 = 10;
 /// The base_lg of LevelDB's filter blocks.
 const USUAL_BASE_LG: u8 = 11;
 
-/// The cost of filters at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `entries` entries.
-pub(super) fn filter_cost(entries: EntryCount, blocks: &Blocks) -> FilterCost {
+/// The size of filters of [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `entries` entries.
+pub(super) fn filter_size(entries: EntryCount, blocks: &Blocks) -> u64 {
     let mut last = None;
     let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
     let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
     let filters = last.map_or(0, |last| last.saturating_add(1));
     let arrays = entries.count.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
-    let size = arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)).saturating_add(5);
-    FilterCost { bits_per_key: USUAL_BITS_PER_KEY, entries, size }
+    arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)).saturating_add(5)
 }
 
 #[cfg(test)]
@@ -240,7 +223,7 @@ mod tests {
         assert_eq!(stats.filter(3), None);
         let bits = 64 + 10_000;
         let bits_set = counted(&contents[..8]) + counted(&contents[9..9 + 1250]);
-        let expected = Summary { filters: 3, empty: 1, bits, bits_set, probes: Some(6), array_bytes: 12 };
+        let expected = Summary { filters: 3, empty: 1, bits, bits_set, probes: Some(6) };
         assert_eq!(stats.summary(), expected);
     }
 
@@ -251,7 +234,6 @@ mod tests {
         let first = stats.filter(0).unwrap().rate;
         let rates: Vec<_> = stats.covering_rates(&offsets(&[0, 100, 2048, 9000])).collect();
         assert_eq!(rates, [first, 0.0, 1.0]);
-        assert_eq!(stats.num_covering(&offsets(&[0, 100, 2048, 9000])), 3);
         assert_eq!(stats.rate_at(u64::MAX), 1.0, "beyond the last filter");
     }
 

@@ -9,7 +9,7 @@ pub(crate) mod distinct;
 pub(crate) mod filter;
 pub(crate) mod filters;
 pub(crate) mod key_count;
-pub(crate) mod ranges;
+pub(crate) mod offsets;
 pub(crate) mod sample;
 #[cfg(test)]
 mod simulated;
@@ -24,6 +24,6 @@ pub(crate) use filter::Filter;
 pub use filter::FilterState;
 pub use filters::USUAL_BITS_PER_KEY;
 pub(crate) use filters::{FilterStats, Summary};
-pub(crate) use ranges::{OFFSET_ENTRY_LEN, Offsets, Ranges};
+pub(crate) use offsets::Offsets;
 pub(crate) use sample::{Sample, encoding_of};
 pub(crate) use table::{Metaindex, Reach, TableStats};

@@ -9,7 +9,7 @@ use super::block_keys::{BlockKeys, KeyCounter, keys_before};
 use super::blocks::Blocks;
 use super::dialect::{HashReaders, HashTrial};
 use super::filters::FilterStats;
-use super::ranges::Offsets;
+use super::offsets::Offsets;
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
 use crate::audit::reading::decode_limit_of;

@@ -7,12 +7,12 @@ use filterblock::{Error, Result};
 
 use super::blocks::Blocks;
 use super::clusters::Clusters;
-use super::filters::{FilterStats, filter_cost};
+use super::filters::{FilterStats, filter_size};
 use super::key_count::{Counts, spread_at_random};
 use super::sample::{KeyFormat, Sample};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
-use crate::report::{Depth, ErrorKind, FilterCost, Name};
+use crate::report::{Depth, ErrorKind, Name};
 
 /// The data blocks of a table to look at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,11 +129,11 @@ impl TableStats {
         })
     }
 
-    /// The cost of a filter block for a table without one; `None` if the table has or may have a filter
-    /// block, or its number of entries is not known.
-    pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
+    /// The size of a filter block of 10 bits per key for a table without one; `None` if the table has or may have a
+    /// filter block, or its number of entries is not known.
+    pub(crate) fn filter_size_at_10_bits(&self) -> Option<u64> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
-        self.counts.entries.filter(|_| none).map(|count| filter_cost(count, &self.blocks))
+        self.counts.entries.filter(|_| none).map(|count| filter_size(count, &self.blocks))
     }
 }
 

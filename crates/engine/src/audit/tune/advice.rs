@@ -1,278 +1,313 @@
-//! Decides whether other filters are worth a rebuild.
+//! Decides what to do about a database, from facts and numbers.
 
-use filterblock::LegacyHash;
+use super::new_filters::NewFilters;
+use crate::report::{
+    Action, Advice, Basis, Candidate, Condition, Damage, FalseNegatives, HugeManifest, Obstacle, Outcome,
+    Reads, Tuning, USUAL_BITS,
+};
 
-use super::lookups::Survey;
-use super::renewal::Renewal;
-use super::settings::{USUAL_BASE_LG, USUAL_BITS};
-use crate::audit::policies::{Policy, PolicyCounts};
-use crate::report::{Action, Advice, Choice, ErrorKind, LevelBits, Outcome, Setting, TuneFault, Tuning};
-use crate::words::{leave_text, rebuild_text, small_text};
+/// The data blocks that a lookup has to read fewer for a rebuild to pay.
+const READS: f64 = 0.1;
+/// The share by which filters have to shrink for a rebuild to pay, if they also shrink by [`BYTES`].
+const SHARE: f64 = 0.25;
+/// 16 MiB: less memory than that is not worth a rebuild.
+const BYTES: f64 = (16 << 20) as f64;
+/// 1 MiB: smaller tables fit into any cache.
+const LEAST_SIZE: u64 = 1 << 20;
+/// The part of a block that rounding may take from a difference.
+const ROUNDING: f64 = 1e-9;
 
-/// A rebuild pays if it saves a lookup at least this many reads of blocks, and at least the share
-/// `SHARE_WORTH` of the reads for absent keys, and if the reads `lost` are at most `READS_LOST`.
-const READS_WORTH: f64 = 0.005;
-/// The share of the reads for absent keys that has to be saved for a rebuild to pay by its reads.
-const SHARE_WORTH: f64 = 0.1;
-/// The second of two choices is taken if a lookup of an absent key then reads fewer blocks by more than this share.
-const SHARE_BETTER: f64 = 0.04;
-/// A rebuild also pays if filters shrink by at least this share and by at least `BYTES_WORTH`, and if the
-/// reads `lost` are at most `READS_LOST`.
-const SIZE_WORTH: f64 = 0.25;
-/// The number of bytes by which filters have to shrink for a rebuild to pay by their size.
-const BYTES_WORTH: f64 = 65_536.0;
-/// The maximum of the reads `lost` with which a rebuild can pay.
-const READS_LOST: f64 = 0.001;
-/// The least number of reads that ten bits a key have to save to be mentioned.
-const READS_TELLING: f64 = 0.02;
+/// What advice is about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Scope {
+    /// A database, which can be rebuilt.
+    #[default]
+    Database,
+    /// Tables without a MANIFEST that can be relied on.
+    Folder,
+    /// A table by itself.
+    Table,
+}
 
-/// The policy to tune for, and true if it is a guess. `is_goleveldb`: the program that opens the database
-/// knows only goleveldb's policy. `hash`: finds the hash of filters under the name that two hashes share.
-pub(super) fn policy_of(
-    given: Option<Policy>,
-    is_goleveldb: bool,
-    survey: &Survey,
-    hash: impl Fn() -> Option<LegacyHash>,
-) -> (Policy, bool) {
-    let with_hash = |policy: Policy| match policy {
-        Policy::Builtin(_) => Policy::Builtin(hash().unwrap_or(LegacyHash::Unsigned)),
-        policy => policy,
+/// What is known of a database besides numbers.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Facts {
+    pub(crate) scope: Scope,
+    /// There are tables.
+    pub(crate) has_tables: bool,
+    pub(crate) damage: Option<Damage>,
+    pub(crate) false_negatives: FalseNegatives,
+    /// The names of tables with filters that cannot be read, and with malformed ones.
+    pub(crate) unreadable_filters: Vec<String>,
+    pub(crate) malformed_filters: Vec<String>,
+    /// A part that is not known, which is more than nothing to say of a database that is otherwise sound.
+    pub(crate) unknown: Option<Basis>,
+    pub(crate) manifest: Option<HugeManifest>,
+    pub(crate) filters: NewFilters,
+    /// The tables from before an earlier rebuild are still there.
+    pub(crate) has_undo: bool,
+}
+
+/// The advice that follows from `facts` and, if candidates were tried, from their numbers.
+pub(crate) fn advise(facts: &Facts, tuning: Option<&Tuning>) -> Advice {
+    let tuning = tuning.filter(|tuning| tuning.now.reads.is_some());
+    let reason = reason(facts, tuning);
+    let filters = &facts.filters;
+    let action = match &reason {
+        Basis::Damage(_) if facts.scope == Scope::Table => Action::Carve,
+        Basis::Damage(_) | Basis::HugeManifest(_) => Action::Repair,
+        Basis::FalseNegatives(_) => filters.with_bits(Some(filters.bits.unwrap_or(USUAL_BITS))),
+        Basis::MalformedFilters(_) | Basis::UnreadableFilters(_) => filters.with_bits(filters.bits),
+        Basis::Reads => {
+            let bits = tuning.and_then(Tuning::target).map(|target| target.bits_per_key);
+            filters.with_bits(bits.filter(|bits| !filters.is_assumed || *bits != USUAL_BITS))
+        }
+        Basis::Size => filters.with_bits(tuning.and_then(smaller).map(|of| of.bits_per_key)),
+        _ => Action::None,
     };
-    if let Some(policy) = given {
-        return (with_hash(policy), false);
-    }
-    let sound = survey.iter().filter_map(|filters| filters.as_ref().ok()).filter(|filters| filters.sound);
-    let mut names = sound.filter_map(|filters| Some(filters.name.as_deref()?.as_bytes()));
-    match PolicyCounts::of(&mut names).most_frequent() {
-        Some(policy) => (with_hash(policy), false),
-        None if is_goleveldb => (Policy::Builtin(LegacyHash::Unsigned), true),
-        None => (Policy::Builtin2, true),
-    }
-}
-
-/// Advises for or against a rebuild. `choices`: the best choices with which lookups of no kind of key read more, the
-/// choice with the `base_lg` in use first. `has_tree`: block reads are known. `renewal`: the filters to make if some
-/// filters deny stored keys.
-pub(super) fn advise(
-    tuning: &Tuning,
-    choices: impl IntoIterator<Item = Choice>,
-    base_lg: u8,
-    has_mixed_ranges: bool,
-    has_tree: bool,
-    least_size: u64,
-    renewal: &Renewal,
-) -> Advice {
-    let none = |why| Advice { text: format!("no advice: {why}"), ..Advice::default() };
-    if tuning.levels.iter().all(|level| level.tables == 0) {
-        let is_missing = |fault: &TuneFault| fault.kind == Some(ErrorKind::Missing);
-        return none(match &tuning.faults[..] {
-            [] => "there are no tables yet",
-            faults if faults.iter().all(is_missing) => "all tables are missing",
-            _ => "no table can be read",
-        });
-    }
-    if tuning.levels.iter().any(|level| level.number.is_none()) {
-        return none("a single table has no lookups to weigh; give the database's folder");
-    }
-    let denied = tuning.denied();
-    if denied > 0 {
-        return renewal.advice(denied, has_tree);
-    }
-    if !has_tree {
-        return none("the order of keys is not known, so block reads cannot be told");
-    }
-    let size = tuning.levels.iter().fold(0, |sum, level| level.size.saturating_add(sum));
-    if size < least_size {
-        return Advice { action: Action::Leave, text: small_text(size, least_size), ..Advice::default() };
-    }
-    let mut best: Option<Choice> = None;
-    for choice in choices {
-        let is_better = match &best {
-            None => pays(&tuning.now, &choice.outcome),
-            // The tables are rewritten anyway, so a smaller advantage is enough.
-            Some(best) => {
-                pays(&best.outcome, &choice.outcome)
-                    || is_smaller(&best.outcome, &choice.outcome)
-                    || is_better_still(&best.outcome, &choice.outcome) && pays(&tuning.now, &choice.outcome)
-            }
-        };
-        if is_better {
-            best = Some(choice);
-        }
-    }
-    match best {
-        Some(choice) => {
-            let mut text = rebuild_text(&tuning.now, &choice, tuning.found);
-            let arguments = arguments(&choice, base_lg, has_mixed_ranges);
-            let arguments = renewal.with_hash(choice.policy, arguments, &mut text);
-            Advice { action: Action::Rebuild, text, arguments, choice: Some(choice) }
-        }
-        None => {
-            let mut choices = [&tuning.uniform, &tuning.by_level].into_iter().flatten();
-            let is_at_a_price = choices.any(|choice| saves_reads(&tuning.now, &choice.outcome));
-            let text = leave_text(tuning.budget, &tuning.now, ten_bits(tuning), is_at_a_price);
-            Advice { action: Action::Leave, text, ..Advice::default() }
-        }
-    }
-}
-
-fn reads(outcome: &Outcome) -> (f64, f64) {
-    outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
-}
-
-/// Returns true if, as far as is known, lookups of no kind of key read more blocks with `then` than with `now`. An
-/// increase by up to `READS_LOST` is allowed.
-pub(super) fn has_no_rise(now: &Outcome, then: &Outcome) -> bool {
-    lost(now, then) <= READS_LOST
-}
-
-/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest increase. For
-/// the individual kinds of absent keys, an increase counts only if it is greater than half the width of its interval
-/// of 95 %.
-fn lost(now: &Outcome, then: &Outcome) -> f64 {
-    let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
-    let certain = (absent_then - absent_now).max(present_then - present_now);
-    let (Some(now), Some(then)) = (now.reads, then.reads) else { return certain };
-    let kinds =
-        now.near.all().into_iter().zip(then.near.all()).chain([(Some(now.random), Some(then.random))]);
-    let of_kinds = kinds.filter_map(|(now, then)| {
-        let (now, then) = (now?, then?);
-        let more = then.value - now.value;
-        let half = (then.value - then.low).hypot(now.high - now.value);
-        (more > half).then_some(more)
-    });
-    of_kinds.fold(certain, f64::max)
-}
-
-/// Returns true if `then` takes much less space than `now`, and lookups read hardly more.
-fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
-    now.size.value - then.size.value >= SIZE_WORTH * now.size.value && has_no_rise(now, then)
-}
-
-/// Returns true if lookups of absent keys read fewer blocks with `then` than with another choice, and lookups of stored
-/// keys hardly more. The saving may be too small to rebuild for, but the tables are rewritten anyway. Lookups of
-/// individual kinds of absent keys may read more than with the other choice; the caller checks that they do not read
-/// more than now.
-fn is_better_still(other: &Outcome, then: &Outcome) -> bool {
-    let ((absent_other, present_other), (absent_then, present_then)) = (reads(other), reads(then));
-    absent_then < absent_other * (1.0 - SHARE_BETTER) && present_then - present_other <= READS_LOST
-}
-
-/// Returns true if `then` saves enough reads to be worth a rebuild, for absent or for stored keys.
-fn saves_reads(now: &Outcome, then: &Outcome) -> bool {
-    let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
-    let saved = (absent_now - absent_then).max(present_now - present_then);
-    let share = saved / absent_now.max(f64::MIN_POSITIVE);
-    saved >= READS_WORTH && share >= SHARE_WORTH
-}
-
-/// Returns true if replacing `now` with `then` is worth a rebuild.
-fn pays(now: &Outcome, then: &Outcome) -> bool {
-    (saves_reads(now, then) && has_no_rise(now, then))
-        || (is_smaller(now, then) && now.size.value - then.size.value >= BYTES_WORTH)
-}
-
-/// The outcome of ten bits a key. `None`: ten bits were not tried, or would not save much.
-fn ten_bits(tuning: &Tuning) -> Option<&Outcome> {
-    let setting = Setting { policy: tuning.policy, base_lg: USUAL_BASE_LG, bits_per_key: USUAL_BITS };
-    let usual = &tuning.settings.iter().find(|tried| tried.setting == setting)?.outcome;
-    let saved = reads(&tuning.now).0 - reads(usual).0;
-    (saved >= READS_TELLING).then_some(usual)
-}
-
-/// The arguments of `rebuild` that make this choice, without the hash.
-fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String> {
-    let bits = match choice.same_bits() {
-        Some(bits) => bits.to_string(),
-        None => {
-            let of_level = |of: &LevelBits| Some(format!("{}={}", of.level?, of.bits_per_key));
-            choice.bits.iter().filter_map(of_level).collect::<Vec<_>>().join(",")
-        }
+    let mut advice = Advice {
+        verdict: reason.word_and_verdict().1,
+        reason,
+        action,
+        conditions: vec![],
+        obstacles: vec![],
     };
-    let mut arguments = vec!["--bits-per-key".to_owned(), bits];
-    if choice.base_lg != base_lg || has_mixed_ranges {
-        arguments.extend(["--base-lg".to_owned(), choice.base_lg.to_string()]);
+    if matches!(action, Action::Rebuild(_)) {
+        if facts.scope == Scope::Database {
+            condition_rebuild(facts, &mut advice);
+        } else {
+            advice.action = Action::None;
+        }
     }
-    arguments.extend(["--policy".to_owned(), choice.policy.name().to_owned()]);
-    arguments
+    advice.conditions.extend(tuning.and_then(|tuning| similar_keys(&advice, tuning)));
+    advice
+}
+
+fn condition_rebuild(facts: &Facts, advice: &mut Advice) {
+    let Facts { filters, .. } = facts;
+    if matches!(advice.reason, Basis::Reads | Basis::Size) && filters.is_assumed {
+        advice.conditions.push(Condition::ProgramSetsPolicy(filters.policy));
+    }
+    if filters.is_chosen {
+        advice.conditions.push(Condition::SeveralPolicies(filters.policy));
+    }
+    let is_order_unknown = matches!(facts.unknown, Some(Basis::KeyOrder(_)));
+    let obstacles = [
+        (filters.is_hash_unknown, Obstacle::HashUnknown),
+        (is_order_unknown, Obstacle::KeyOrderUnknown),
+        (facts.has_undo, Obstacle::UndoExists),
+    ];
+    advice.obstacles.extend(obstacles.into_iter().filter_map(|(is_there, of)| is_there.then_some(of)));
+}
+
+/// The worst reason that holds.
+fn reason(facts: &Facts, tuning: Option<&Tuning>) -> Basis {
+    let Facts { damage, false_negatives, unknown, manifest, .. } = facts;
+    let of_filters = |names: &Vec<String>| Some(names.clone()).filter(|names| !names.is_empty());
+    let hidden = (false_negatives.hidden > 0).then(|| Basis::FalseNegatives(false_negatives.clone()));
+    damage
+        .clone()
+        .map(Basis::Damage)
+        .or_else(|| of_filters(&facts.unreadable_filters).map(Basis::UnreadableFilters))
+        .or(hidden)
+        .or_else(|| unknown.clone())
+        .or_else(|| manifest.clone().map(Basis::HugeManifest))
+        .or_else(|| of_filters(&facts.malformed_filters).map(Basis::MalformedFilters))
+        .unwrap_or_else(|| match tuning {
+            _ if !facts.has_tables => Basis::NoTables,
+            None => Basis::Nothing,
+            Some(tuning) if tuning.size() < LEAST_SIZE => Basis::TooSmall,
+            Some(tuning) if tuning.target().is_some_and(|of| saves(&tuning.now, &of.outcome)) => Basis::Reads,
+            Some(tuning) if smaller(tuning).is_some() => Basis::Size,
+            Some(_) => Basis::Enough,
+        })
+}
+
+/// Returns true if a lookup reads fewer blocks by [`READS`] with `then` than with `now`.
+fn saves(now: &Outcome, then: &Outcome) -> bool {
+    saved(now, then) >= READS - ROUNDING
+}
+
+/// The data blocks that a lookup of an absent or of a stored key, whichever saves more, reads fewer with `then`.
+pub(crate) fn saved(now: &Outcome, then: &Outcome) -> f64 {
+    now.reads.zip(then.reads).map_or(0.0, |(now, then)| {
+        (now.absent.value - then.absent.value).max(now.stored.value - then.stored.value)
+    })
+}
+
+/// The candidate whose filters are so much smaller that they pay. `None`: there is none.
+fn smaller(tuning: &Tuning) -> Option<&Candidate> {
+    let usual = tuning.candidate(USUAL_BITS).filter(|_| tuning.budget.is_none());
+    let then = usual.or_else(|| tuning.target())?;
+    let less = tuning.now.size.value - then.outcome.size.value;
+    let pays = less >= BYTES && less >= SHARE * tuning.now.size.value && !saves(&then.outcome, &tuning.now);
+    pays.then_some(then)
+}
+
+/// The condition on keys similar to stored ones, if lookups of the worst kind read more blocks by [`READS`] than those of
+/// random keys. They are no reason for other filters: how many of them may match is no function of the bits per key.
+fn similar_keys(advice: &Advice, tuning: &Tuning) -> Option<Condition> {
+    let is_about_filters = matches!(advice.reason, Basis::Enough | Basis::Reads | Basis::Size);
+    if !is_about_filters || tuning.lookups.is_some() {
+        return None;
+    }
+    let outcome = tuning.advised(Some(advice)).map_or(&tuning.now, |of| &of.outcome);
+    let of_worst = |reads: Reads, kind| reads.of_kind(kind).map(|reads| reads.value);
+    let kind = outcome.reads?.worst?;
+    let reads = of_worst(outcome.reads?, kind)?;
+    let whole = tuning.whole_tables.as_ref().and_then(|of| of_worst(of.reads?, kind));
+    let is_worse = |other: f64| reads - other >= READS - ROUNDING;
+    is_worse(outcome.reads?.random.value).then_some(Condition::SimilarKeys {
+        kind,
+        reads,
+        larger_range_helps: whole.is_some_and(is_worse),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::examples::{facts, outcome, tuning, with_lookups};
     use super::*;
-    use crate::report::{Estimate, NearReads, Reads};
+    use crate::report::{Estimate, SimilarKind, Verdict};
 
-    fn outcome(kibibytes: f64, absent: f64, present: f64) -> Outcome {
-        let exact = Estimate::exact;
-        let reads = Reads { neighbours: exact(absent), present: exact(present), ..Reads::default() };
-        Outcome { size: exact(kibibytes * 1024.0), reads: Some(reads), ..Outcome::default() }
+    /// Results whose filters in use have this outcome, and those of 10 bits per key another one.
+    fn results(now: Outcome, then: Outcome) -> Tuning {
+        let mut tuning = tuning(Some(8));
+        tuning.now = now;
+        tuning.candidates.retain(|of| of.bits_per_key == USUAL_BITS);
+        tuning.candidates[0].outcome = then;
+        tuning
+    }
+
+    fn basis(tuning: &Tuning) -> Basis {
+        advise(&tuning.facts, Some(tuning)).reason
     }
 
     #[test]
-    fn no_kind_of_key_is_worse_off() {
-        let exact = Estimate::exact;
-        let with = |outcome: Outcome, cut: f64| {
-            let near = NearReads { cut: Some(exact(cut)), ..NearReads::default() };
-            Outcome { reads: outcome.reads.map(|reads| Reads { near, ..reads }), ..outcome }
-        };
-        let now = with(outcome(1000.0, 0.03, 1.02), 0.01);
-        assert!(pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0109)));
-        assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)), "cut keys read more");
-        // However much lookups of other keys save.
-        let now = with(outcome(1000.0, 0.9, 1.02), 0.01);
-        assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
-        assert!(saves_reads(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
-        // The increase may be chance.
-        let vague = |low| {
-            let near =
-                NearReads { cut: Some(Estimate { value: 0.013, low, high: 0.02 }), ..NearReads::default() };
-            let then = with(outcome(1000.0, 0.02, 1.02), 0.0);
-            Outcome { reads: then.reads.map(|reads| Reads { near, ..reads }), ..then }
-        };
-        let now = with(outcome(1000.0, 0.03, 1.02), 0.01);
-        assert!(pays(&now, &vague(0.009)) && !pays(&now, &vague(0.011)));
-    }
-
-    #[test]
-    fn of_two_choices_the_better_one_is_taken() {
-        let one = outcome(1000.0, 0.010, 1.02);
-        assert!(is_better_still(&one, &outcome(1000.0, 0.009, 1.02)));
-        assert!(!is_better_still(&one, &outcome(900.0, 0.0098, 1.02)), "nearly the same");
-        assert!(!is_better_still(&one, &outcome(1000.0, 0.008, 1.03)), "stored keys read more");
-        // Lookups of cut keys read more than with the other choice.
-        let with = |absent: f64, cut: f64| {
-            let near = NearReads { cut: Some(Estimate::exact(cut)), ..NearReads::default() };
-            let of = outcome(1000.0, absent, 1.02);
-            Outcome { reads: of.reads.map(|reads| Reads { near, ..reads }), ..of }
-        };
-        assert!(is_better_still(&with(0.05, 0.03), &with(0.03, 0.04)));
-        // The saving is too small for a rebuild by itself.
-        assert!(!pays(&one, &outcome(1000.0, 0.009, 1.02)));
-    }
-
-    #[test]
-    fn a_rebuild_pays_by_reads_or_by_space() {
-        let now = outcome(1000.0, 0.03, 1.02);
-        for (then, expected) in [
-            (outcome(1000.0, 0.02, 1.02), true),
-            (outcome(1000.0, 0.026, 1.02), false),
-            (outcome(1000.0, 0.03, 1.01), true),
-            // Lookups of absent keys read fewer blocks, but those of stored keys read more.
-            (outcome(1000.0, 0.01, 1.03), false),
-            (outcome(700.0, 0.0305, 1.02), true),
-            (outcome(800.0, 0.03, 1.02), false),
-            (outcome(700.0, 0.032, 1.02), false),
+    fn a_rebuild_pays_from_a_tenth_of_a_block() {
+        for (absent, stored, expected) in [
+            (0.5, 1.2, Basis::Enough),
+            (0.401, 1.2, Basis::Enough),
+            (0.4, 1.2, Basis::Reads),
+            (0.5, 1.101, Basis::Enough),
+            (0.5, 1.1, Basis::Reads),
+            // One kind of key that saves is enough.
+            (0.4, 1.3, Basis::Reads),
         ] {
-            assert_eq!(pays(&now, &then), expected, "{then:?}");
+            let tuning = results(outcome(1.0, 0.5, 1.2), outcome(1.2, absent, stored));
+            assert_eq!(basis(&tuning), expected, "{absent} {stored}");
         }
-        // If there are many reads, at least a tenth of them has to be saved.
-        assert!(!pays(&outcome(9.0, 1.0, 2.0), &outcome(9.0, 0.95, 1.95)));
-        // A quarter of a small size is too little.
-        let small = outcome(100.0, 0.03, 1.02);
-        assert!(!pays(&small, &outcome(60.0, 0.03, 1.02)));
-        assert!(is_smaller(&small, &outcome(60.0, 0.03, 1.02)));
-        assert!(
-            !is_smaller(&small, &outcome(60.0, 0.04, 1.02)) && !is_smaller(&small, &outcome(80.0, 0.0, 1.0))
+    }
+
+    #[test]
+    fn a_rebuild_pays_from_a_quarter_and_16_mib() {
+        for (now, then, absent, expected) in [
+            (64.0, 48.0, 0.04, Basis::Size),
+            (64.0, 48.1, 0.04, Basis::Enough),
+            (62.0, 46.5, 0.04, Basis::Enough),
+            (100.0, 76.0, 0.04, Basis::Enough),
+            (100.0, 75.0, 0.04, Basis::Size),
+            // Lookups must not read a tenth of a block more.
+            (100.0, 10.0, 0.099, Basis::Size),
+            (100.0, 10.0, 0.1, Basis::Enough),
+        ] {
+            let tuning = results(outcome(now, 0.0, 1.0), outcome(then, absent, 1.0));
+            assert_eq!(basis(&tuning), expected, "{now} {then} {absent}");
+        }
+    }
+
+    #[test]
+    fn tables_of_less_than_1_mib_are_fine() {
+        let mut tuning = tuning(None);
+        tuning.levels.truncate(1);
+        for (size, expected) in [((1 << 20) - 1, Basis::TooSmall), (1 << 20, Basis::Reads)] {
+            tuning.levels[0].size = size;
+            assert_eq!(basis(&tuning), expected);
+        }
+    }
+
+    #[test]
+    fn the_target_is_10_bits_or_those_in_use_if_they_are_more_or_the_best_in_the_budget() {
+        let target = |tuning: &Tuning| tuning.target().map(|of| of.bits_per_key);
+        for (in_use, expected) in
+            [(None, 10), (Some(4), 10), (Some(10), 10), (Some(14), 14), (Some(100), 100)]
+        {
+            assert_eq!(target(&tuning(in_use)), Some(expected));
+        }
+        let with_budget = |mebibytes: u64| Tuning { budget: Some(mebibytes << 20), ..tuning(None) };
+        // Each bit per key takes 1.5 MiB.
+        assert_eq!(
+            [target(&with_budget(5)), target(&with_budget(12)), target(&with_budget(1000))],
+            [None, Some(8), Some(20)]
         );
+        let advice = advise(&facts(), Some(&with_budget(12)));
+        assert!(
+            matches!(advice.action, Action::Rebuild(rebuild) if rebuild.bits_per_key == Some(8)),
+            "{advice:?}"
+        );
+        assert_eq!(basis(&with_budget(5)), Basis::Enough);
+    }
+
+    /// How many similar keys may match is no function of the bits per key.
+    #[test]
+    fn similar_keys_are_a_condition_and_no_reason() {
+        let with = |similar: f64, whole: f64, random: f64| {
+            let mut tuning = tuning(Some(10));
+            tuning.now.reads.as_mut().unwrap().random = Estimate::exact(random);
+            let reads = |outcome: &mut Outcome, reads| {
+                outcome.reads.as_mut().unwrap().similar[SimilarKind::Between as usize] =
+                    Some(Estimate::exact(reads));
+            };
+            reads(&mut tuning.now, similar);
+            tuning.candidates.iter_mut().for_each(|of| reads(&mut of.outcome, 0.0));
+            reads(tuning.whole_tables.as_mut().unwrap(), whole);
+            tuning
+        };
+        for (similar, whole, expected) in
+            [(0.119, 0.0, None), (0.12, 0.05, Some(false)), (0.87, 0.03, Some(true))]
+        {
+            let advice = advise(&facts(), Some(&with(similar, whole, 0.02)));
+            assert_eq!((advice.verdict, advice.action), (Verdict::Fine, Action::None));
+            let expected = expected.map(|larger_range_helps| Condition::SimilarKeys {
+                kind: SimilarKind::Between,
+                reads: similar,
+                larger_range_helps,
+            });
+            assert_eq!(advice.conditions, expected.into_iter().collect::<Vec<_>>(), "{similar}");
+        }
+        // The user's own lookups are known.
+        let tuning = Tuning { lookups: with_lookups().lookups, ..with(0.87, 0.03, 0.02) };
+        assert!(advise(&facts(), Some(&tuning)).conditions.is_empty());
+    }
+
+    #[test]
+    fn without_filters_the_policy_is_named_and_is_a_condition() {
+        let tuning = tuning(None);
+        let advice = advise(&tuning.facts, Some(&tuning));
+        assert!(advice.is_conditional() && advice.verdict == Verdict::CouldBeBetter);
+        assert_eq!(advice.rebuild().unwrap().arguments(), ["--policy", "leveldb.BuiltinBloomFilter2"]);
+        // The user knows that the program sets it.
+        let given = NewFilters { is_assumed: false, ..tuning.facts.filters };
+        let advice = advise(&Facts { filters: given, ..tuning.facts.clone() }, Some(&tuning));
+        let expected = ["--bits-per-key", "10", "--policy", "leveldb.BuiltinBloomFilter2"];
+        assert!(!advice.is_conditional() && advice.rebuild().unwrap().arguments() == expected, "{advice:?}");
+    }
+
+    #[test]
+    fn what_comes_before_a_rebuild_is_an_obstacle() {
+        let hidden = FalseNegatives { tables: vec!["1".to_owned()], hidden: 3, keys: None };
+        let facts = Facts { false_negatives: hidden, ..facts() };
+        let obstacles = |facts: &Facts| {
+            let advice = advise(facts, None);
+            (advice.rebuild().is_some(), advice.obstacles)
+        };
+        assert_eq!(obstacles(&facts), (true, vec![]));
+        let undo = Facts { has_undo: true, ..facts.clone() };
+        assert_eq!(obstacles(&undo), (true, vec![Obstacle::UndoExists]));
+        let order = Facts { unknown: Some(Basis::KeyOrder("x".to_owned())), ..facts.clone() };
+        assert_eq!(obstacles(&order), (false, vec![Obstacle::KeyOrderUnknown]));
+        let hash = NewFilters { is_hash_unknown: true, ..facts.filters };
+        let hash = Facts { filters: hash, ..facts };
+        assert_eq!(obstacles(&hash), (false, vec![Obstacle::HashUnknown]));
     }
 }

@@ -79,7 +79,7 @@ impl<'a> HashCheck<'a> {
         }
     }
 
-    /// Adds the next key of the data block, as filters are asked for it.
+    /// Adds the next key of the data block, as filters are checked for it.
     pub(super) fn key(&mut self, key: &[u8]) {
         self.evidence.differ |= !has_one_hash(key);
         if let Some(filters) = &self.filters {
@@ -89,8 +89,8 @@ impl<'a> HashCheck<'a> {
         }
     }
 
-    /// Filters that deny stored keys may be damaged, and let a key pass with the wrong hash only. So a filter counts
-    /// only if there is a hash with which it denies no key of its block.
+    /// Filters that hide stored keys may be damaged, and let a key match with the wrong hash only. So a filter counts
+    /// only if there is a hash with which it hides no key of its block.
     fn end_block(&mut self) {
         let [signed, unsigned] = std::mem::replace(&mut self.fits, [true; 2]);
         self.evidence.signed |= signed && !unsigned;
@@ -154,7 +154,7 @@ mod tests {
             for cleared in [0, 1, 10] {
                 assert_eq!(evidence(hash, high, cleared).needed(), HashNeeded::This(hash), "{cleared}");
             }
-            // Every filter denies keys.
+            // Every filter hides keys.
             assert_eq!(evidence(hash, high, usize::MAX).needed(), HashNeeded::Unknown);
             assert_eq!(evidence(hash, low, usize::MAX).needed(), HashNeeded::Either);
         }

@@ -1,21 +1,21 @@
-//! The settings of the filters that the tables have.
+//! The bits per key and ranges of the filters that the tables have.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterPolicy as _, LegacyHash, Result};
 
+use super::candidates::probes_of;
 use super::hash_evidence::HashCheck;
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
-use super::settings::probes_of;
 use crate::run::map;
 use crate::{
     audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of,
     audit::stats::OLD_NAME,
 };
 
-/// The greatest number of tables of a level whose bits a key are determined.
+/// The greatest number of tables of a level whose bits per key are determined.
 const SURVEYED: usize = 2;
 
 /// Returns true if the filters are sound and of this policy.
@@ -23,7 +23,7 @@ pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
     filters.sound && filters.name.as_deref() == Some(policy.name())
 }
 
-/// The pairs of `base_lg` and bits a key in use, with their weights: the weight of each table looked at
+/// The pairs of `base_lg` and bits per key in use, with their weights: the weight of each table looked at
 /// is the number of usable tables among `chosen` on its level.
 pub(super) fn in_use(
     input: &Input<'_>,
@@ -62,7 +62,7 @@ pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> 
     named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
-/// The bits a key of a table's filters. `None` if the table has no filters of this policy, if no number of
+/// The bits per key of a table's filters. `None` if the table has no filters of this policy, if no number of
 /// bits explains the sizes of all filters, or if not all keys can be counted.
 fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncoding) -> Result<Option<u32>> {
     const CANDIDATES: RangeInclusive<u32> = 1..=100;

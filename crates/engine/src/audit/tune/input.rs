@@ -6,7 +6,6 @@ use std::sync::Arc;
 use filterblock::database::Manifest;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
-use super::routes::Routes;
 use crate::audit::current_manifest::size_conflict;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::order::Order;
@@ -40,8 +39,6 @@ pub(super) struct Input<'d> {
     pub(super) manifest: Option<&'d Manifest>,
     /// The order of the keys; bytewise if it is not known.
     pub(super) order: Order,
-    /// The tables that lookups reach, if keys are not in bytewise order.
-    pub(super) routes: Option<Routes>,
     /// The encoding of stored keys, which decides the part that filters are made from.
     pub(super) encoding: KeyEncoding,
     /// goleveldb opened the database last.
@@ -55,7 +52,7 @@ impl Input<'_> {
         if let Some(text) = table.and_then(|table| table.missing.clone()) {
             return Err(TuneFailure::new(text, ErrorKind::Missing));
         }
-        // There is a path for each table that is asked for.
+        // Each table that is looked up has a path.
         let path = table.map_or(Path::new(""), |table| &*table.path);
         let file = open_listed(self.storage.as_ref(), path)?;
         let recorded = table.map_or(0, |table| table.size);
@@ -84,9 +81,6 @@ impl Input<'_> {
     /// `manifest` is `None`, the indices of all tables.
     pub(super) fn visits(&self, key: &[u8]) -> Vec<u32> {
         let Some(manifest) = self.manifest else { return (0..self.tables.len() as u32).collect() };
-        if let Some(routes) = &self.routes {
-            return routes.visits(key);
-        }
         let all = manifest.tables();
         let place =
             |level, number| all.partition_point(|table| (table.level, table.number) < (level, number));
@@ -94,26 +88,16 @@ impl Input<'_> {
     }
 }
 
-/// A request for the best filters.
-#[derive(Debug)]
+/// A request to find out whether other filters would save more.
+#[derive(Default, Debug)]
 pub struct Request {
     /// The keys of the user's own lookups.
     pub lookups: Vec<Vec<u8>>,
-    /// The maximum number of bytes that filters may take. `None`: their present size or, if some tables have no
-    /// sound filters of the policy, the size of filters of ten bits a key for all tables.
+    /// The maximum number of bytes that new filters may take.
     pub budget: Option<u64>,
     /// Every table is decoded.
     pub all: bool,
-    /// The program's policy. `None`: the known policy of the most tables or, if the tables have no such policy,
-    /// goleveldb's if it opened the database last, and otherwise LevelDB's.
+    /// The program's policy. `None`: LevelDB's or goleveldb's, whichever most tables have, or else that of the program
+    /// that opened the database last.
     pub policy: Option<Policy>,
-    /// If all tables together take fewer bytes than this number, no rebuild is advised, unless filters deny
-    /// stored keys. The default is 1 MiB.
-    pub least_size: u64,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self { lookups: Vec::new(), budget: None, all: false, policy: None, least_size: 1 << 20 }
-    }
 }

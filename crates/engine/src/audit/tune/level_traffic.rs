@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use super::in_use::is_usable;
 use super::input::{Input, Request};
 use super::lookups::{Kind, Lookup, Survey, TableFilters};
-use super::near_keys::NearKeys;
-use super::outcome::{EstimateSum, LevelFacts, TuneModel, VisitSum};
+use super::outcome::{EstimateSum, LevelFacts, SIMILAR, TuneModel, VisitSum};
 use super::questions::{KINDS, Question};
 use super::sample_keys::{Drawn, MAX_KEY};
+use super::similar_keys::SimilarKeys;
 use super::tally::{self, LevelTally};
 use crate::audit::policies::Policy;
 use crate::audit::rates::SplitMix;
-use crate::report::{Lookups, NearKind, TuneFailure};
+use crate::report::{Lookups, TuneFailure};
 
 /// The largest number of the user's lookups to follow, unless all tables are decoded.
 const MAX_LOOKUPS: usize = 100_000;
 
 /// The approximate maximum number of bytes of stored keys from which the keys of each kind are made.
-const MAX_NEAR_BYTES: usize = 16 << 20;
+const MAX_SIMILAR_BYTES: usize = 16 << 20;
 
 /// A bound on the number of tables that a lookup can reach: all of level 0, and one table of each level; all tables if
 /// the order of the keys is not known.
@@ -41,12 +41,12 @@ pub(super) fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
 pub(super) fn make_lookups(
     input: &Input<'_>,
     drawn: &[Drawn],
-    near: &NearKeys,
+    similar: &SimilarKeys,
     own: Vec<&[u8]>,
 ) -> Vec<Lookup> {
     let mut random = SplitMix(3);
     let bytes: usize = drawn.iter().map(|drawn| drawn.key.len()).sum();
-    let step = bytes.div_ceil(MAX_NEAR_BYTES).max(1);
+    let step = bytes.div_ceil(MAX_SIMILAR_BYTES).max(1);
     let mut lookups = Vec::new();
     let mut add = |key: Vec<u8>, kind: Kind| {
         let visits = input.visits(&key);
@@ -54,11 +54,11 @@ pub(super) fn make_lookups(
     };
     for (at, Drawn { key, next, table }) in drawn.iter().enumerate() {
         add(key.clone(), Kind::Stored { table: *table });
-        for kind in NearKind::ALL.into_iter().filter(|_| at % step == 0) {
+        for kind in SIMILAR.into_iter().filter(|_| at % step == 0) {
             let mut made = Vec::new();
-            let is_made = near.make(kind, key, next.as_deref(), &mut random, &mut made);
+            let is_made = similar.make(kind, key, next.as_deref(), &mut random, &mut made);
             if is_made && input.order.can_be_filtered(&made) {
-                add(made, Kind::Near { table: *table, kind });
+                add(made, Kind::Similar { table: *table, kind });
             }
         }
     }
@@ -71,11 +71,11 @@ pub(super) fn lookups_of(request: &Request, lookups: &[Lookup]) -> Option<Lookup
     (!request.lookups.is_empty()).then(|| Lookups {
         given: request.lookups.len() as u64,
         used: own().count() as u64,
-        present: own().filter(|lookup| lookup.is_present()).count() as u64,
+        stored: own().filter(|lookup| lookup.is_present()).count() as u64,
     })
 }
 
-/// For each table, true if its filters can be asked. `None`: the table could not be read completely, and is
+/// For each table, true if its filters can be checked. `None`: the table could not be read completely, and is
 /// left out of the numbers of its level.
 pub(super) fn usable(
     survey: &Survey,
@@ -89,13 +89,13 @@ pub(super) fn usable(
     survey.iter().enumerate().map(of).collect()
 }
 
-/// The levels with tables that could be read, and their tallies. `settings`: the number of settings tried.
+/// The levels with tables that could be read, and their tallies. `candidates`: the number of candidates.
 pub(super) fn levels_of(
     input: &Input<'_>,
     survey: &Survey,
     usable: &[Option<bool>],
     tallies: &mut BTreeMap<Option<u8>, LevelTally>,
-    settings: usize,
+    candidates: usize,
 ) -> Vec<LevelFacts> {
     let mut levels: BTreeMap<Option<u8>, LevelFacts> = BTreeMap::new();
     for ((table, filters), usable) in input.tables.iter().zip(survey).zip(usable) {
@@ -107,7 +107,7 @@ pub(super) fn levels_of(
             filter_size: 0,
             unfiltered: 0,
             visits: [VisitSum::default(); KINDS],
-            tally: tallies.remove(&table.level).unwrap_or_else(|| LevelTally::new(settings)),
+            tally: tallies.remove(&table.level).unwrap_or_else(|| LevelTally::new(candidates)),
         });
         facts.tables += 1;
         facts.size = facts.size.saturating_add(table.size);
@@ -124,24 +124,26 @@ pub(super) fn levels_of(
 pub(super) struct Counted {
     pub(super) lookups: [u64; KINDS],
     deleted: f64,
+    has_own: bool,
 }
 
 impl Counted {
-    pub(super) fn facts(self, levels: Vec<LevelFacts>, near: &NearKeys, has_tree: bool) -> TuneModel {
+    pub(super) fn model(self, levels: Vec<LevelFacts>, similar: &SimilarKeys, has_tree: bool) -> TuneModel {
         let mut entries = EstimateSum::default();
         levels.iter().for_each(|level| entries.add(level.entries()));
         let entries = entries.plus(0.0);
-        let plausible = NearKind::ALL.map(|kind| near.is_plausible(kind));
-        TuneModel { levels, lookups: self.lookups, deleted: self.deleted, plausible, has_tree, entries }
+        let plausible = SIMILAR.map(|kind| similar.is_plausible(kind));
+        let Self { lookups, deleted, has_own } = self;
+        TuneModel { levels, lookups, deleted, plausible, has_own, has_tree, entries }
     }
 }
 
 /// The kinds of questions that come from a lookup, each with the tables to ask: those that the lookup searches
-/// in vain. Stored keys also represent random keys between them, for which all of `visits` are asked.
+/// in vain. Stored keys also represent random keys between them, for which all of `visits` are checked.
 fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
     match lookup.kind {
-        Kind::Near { kind, .. } if lookup.is_absent() => vec![(Question::Near(kind), &lookup.visits)],
-        Kind::Near { .. } => vec![],
+        Kind::Similar { kind, .. } if lookup.is_absent() => vec![(Question::Similar(kind), &lookup.visits)],
+        Kind::Similar { .. } => vec![],
         Kind::Own if lookup.is_present() => vec![(Question::Present, lookup.in_vain())],
         Kind::Own => vec![(Question::Own, lookup.in_vain())],
         Kind::Stored { .. } if lookup.is_present() && !has_own => {
@@ -168,13 +170,12 @@ pub(super) fn count_visits(
         .zip(usable)
         .map(|(table, usable)| Some((place_of(table.level)?, (*usable)?)))
         .collect();
-    let mut counted = Counted { lookups: [0; KINDS], deleted: 0.0 };
+    let mut counted = Counted { lookups: [0; KINDS], deleted: 0.0, has_own: has_own(lookups) };
     let mut deleted = 0_u64;
-    let has_own = has_own(lookups);
     let mut numbers = vec![(0_u64, 0_u64); levels.len()];
     for lookup in lookups {
         deleted += u64::from(lookup.kind == Kind::Own && lookup.end.is_some_and(|end| end.is_deletion));
-        for (kind, visits) in questions(lookup, has_own) {
+        for (kind, visits) in questions(lookup, counted.has_own) {
             if let Some(count) = counted.lookups.get_mut(kind.place()) {
                 *count += 1;
             }
@@ -204,7 +205,7 @@ pub(super) fn count_visits(
 pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Visits> {
     let mut visits = vec![tally::Visits::default(); input.tables.len()];
     for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
-        let Kind::Near { table: home, kind } = lookup.kind else { continue };
+        let Kind::Similar { table: home, kind } = lookup.kind else { continue };
         let of_home = visits.get_mut(home as usize).and_then(|visits| visits.get_mut(kind as usize));
         if let Some(of_home) = of_home.filter(|_| lookup.visits.contains(&home)) {
             *of_home += 1.0;
@@ -213,7 +214,7 @@ pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Vi
     visits
 }
 
-/// For each table, the keys of lookups that search it in vain, in the order of the table.
+/// For each table, the keys of lookups that check it in vain, in the order of the table.
 pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], Question)>> {
     let mut sought = vec![Vec::new(); input.tables.len()];
     let has_own = has_own(lookups);
@@ -223,10 +224,10 @@ pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&
                 let kind = match (kind, lookup.kind) {
                     // Random keys, and keys near a table's own keys, are made when the table's filters are
                     // tried.
-                    (Question::Near(kind), Kind::Near { table: home, .. }) if table != home => {
+                    (Question::Similar(kind), Kind::Similar { table: home, .. }) if table != home => {
                         Question::Stranger(kind)
                     }
-                    (Question::Random | Question::Near(_), _) => continue,
+                    (Question::Random | Question::Similar(_), _) => continue,
                     (kind, _) => kind,
                 };
                 if let Some(of_table) = sought.get_mut(table as usize) {

@@ -4,7 +4,7 @@ use filterblock::table::{ReadAt, Table};
 
 use super::{input::Input, sample_keys::entry_type};
 use crate::audit::reading::decode_limit_of;
-use crate::report::{NearKind, TuneFailure};
+use crate::report::{SimilarKind, TuneFailure};
 use crate::run::map;
 use crate::{
     audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::Marks, audit::rates::ProbeBudget,
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     /// it in this table.
     Stored { table: u32 },
     /// A key made from a key that is stored in this table.
-    Near { table: u32, kind: NearKind },
+    Similar { table: u32, kind: SimilarKind },
     /// A key that the user gave.
     Own,
 }
@@ -55,11 +55,11 @@ impl Lookup {
         match self.kind {
             Kind::Stored { table } => self.visits.get(end.after as usize) == Some(&table),
             Kind::Own => true,
-            Kind::Near { .. } => false,
+            Kind::Similar { .. } => false,
         }
     }
 
-    /// The tables searched in vain.
+    /// The tables checked in vain.
     pub(super) fn in_vain(&self) -> &[u32] {
         let asked = self.end.map_or(self.visits.len(), |end| end.after as usize);
         self.visits.get(..asked).unwrap_or(&self.visits)
@@ -71,7 +71,7 @@ impl Lookup {
 pub(super) struct TableFilters {
     /// The name of the policy, known or not; `None` if no filters were found in the table.
     pub(super) name: Option<String>,
-    /// True if the filter block is sound, so that its filters can be asked.
+    /// True if the filter block is sound, so that its filters can be checked.
     pub(super) sound: bool,
     /// The size of the filter block in bytes.
     pub(super) size: u64,
@@ -128,7 +128,7 @@ fn filters<R: ReadAt>(table: &Table<R>, marks: u64) -> TableFilters {
     }
 }
 
-/// Finds the keys in the table among those `sought`, which are in the order of the table. Returns the numbers
+/// Finds the keys in the table among those looked up, which are in the order of the table. Returns the numbers
 /// of the keys found, with the ends of their lookups. A block is decoded at most once, and only if it may hold
 /// one of the keys according to the index and the filter.
 fn find<'k, R: ReadAt>(
@@ -172,7 +172,7 @@ fn find<'k, R: ReadAt>(
             left = left.saturating_sub(block.key().len() as u64);
             let Some(stored) = encoding.filtered(block.key()) else { break };
             while waiting.next_if(|(number, _)| order.compare(key(*number), stored).is_lt()).is_some() {}
-            // The same key may be sought twice.
+            // The same key may be looked up twice.
             while let Some(&&(number, after)) =
                 waiting.peek().filter(|(number, _)| order.compare(key(*number), stored).is_eq())
             {

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::{io, path::Path, sync::Arc};
 
-use filterblock::Error;
 use filterblock::table::{ReadAt, Table};
+use filterblock::{Error, escape_path};
 
+use super::advice::{Facts, Scope, advise};
 use super::input::{Input, Request, TableInfo};
-use super::routes::Routes;
 use super::tuner::tune;
 use crate::audit::current_manifest::{is_goleveldb, missing_manifest};
 use crate::audit::file_type::explain;
@@ -17,9 +17,10 @@ use crate::audit::order::Order;
 use crate::audit::state;
 use crate::audit::stats::encoding_of;
 use crate::engine::{Engine, Sink};
-use crate::report::{Action, ErrorKind, StateFault, TuneFailure, Tuned, Tuning};
+use crate::report::{
+    Advice, Basis, Damage, DamagedPart, ErrorKind, StateFault, TuneFailure, Tuned, Tuning, Verdict,
+};
 use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
-use crate::words::{DECIDE, RESTORE, UNDECODABLE, repair_command};
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
@@ -37,10 +38,9 @@ impl From<PathError> for TuneFailure {
 pub struct TuneOutcome {
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// Some path could not be tuned.
+    /// A verdict is "cannot tell", or there is neither a database nor a table.
     pub has_failures: bool,
-    /// A database is damaged, some table could not be read, and is left out of all numbers, or filters deny stored
-    /// keys.
+    /// Something is damaged, or filters hide stored keys.
     pub has_faults: bool,
 }
 
@@ -61,10 +61,10 @@ impl Engine {
         for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
             outcome.list_failed |= matches!(found, Discovered::ListFailed { .. });
             let tuned = tuned(found, storage.as_ref(), request, self);
-            match &tuned.result {
-                Ok(tuning) => outcome.has_faults |= tuning.is_damaged || !tuning.faults.is_empty(),
-                Err(failure) if failure.first.is_some() => outcome.has_faults = true,
-                Err(_) => outcome.has_failures = true,
+            match tuned.advice.as_ref().map(|advice| advice.verdict) {
+                Some(Verdict::Damaged | Verdict::FalseNegatives) => outcome.has_faults = true,
+                Some(verdict) => outcome.has_failures |= verdict == Verdict::CannotTell,
+                None => outcome.has_failures |= tuned.result.is_err(),
             }
             sink.line(tuned)?;
             if self.watch.is_interrupted() {
@@ -92,19 +92,46 @@ impl Engine {
 
 /// Tunes the database or table found at one of the given paths.
 fn tuned(found: Discovered, storage: Option<&Arc<dyn Storage>>, request: &Request, engine: &Engine) -> Tuned {
-    match found {
-        Discovered::ListFailed { input, error } => {
-            Tuned { path: input.to_path_buf(), input, result: Err(error.into()) }
-        }
-        Discovered::Failed { input, path, error } => Tuned { input, path, result: Err(error.into()) },
-        Discovered::Folder { input, path, folder: found } => {
-            Tuned { input, path, result: folder(&found, request, engine) }
-        }
+    let (input, path, result) = match found {
+        Discovered::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error.into())),
+        Discovered::Failed { input, path, error } => (input, path, Err(error.into())),
+        Discovered::Folder { input, path, folder: found } => (input, path, folder(&found, request, engine)),
         Discovered::Table { input, path, .. } => {
             let result = table(&path, storage, request, engine);
-            Tuned { input, path, result }
+            (input, path, result)
         }
-    }
+    };
+    let advice = match &result {
+        // Of a table by itself nothing but faults is said.
+        Ok(tuning) => Some(advise(&tuning.facts, Some(tuning)))
+            .filter(|advice| advice.verdict != Verdict::Fine || tuning.facts.scope == Scope::Database),
+        Err(failure) => advice_on(failure),
+    };
+    Tuned { input, path, advice, result }
+}
+
+/// The advice where there are no results. `None`: there is neither a database nor a table.
+fn advice_on(failure: &TuneFailure) -> Option<Advice> {
+    let TuneFailure { text, kind, other_format, damage } = failure;
+    let of_table = || Damage {
+        title: String::new(),
+        detail: Some(text.clone()),
+        warning: None,
+        part: DamagedPart::Files,
+    };
+    let facts = match (other_format, damage, kind) {
+        (Some(format), ..) => Facts { unknown: Some(Basis::Format(format.clone())), ..Facts::default() },
+        (_, Some(damage), _) => Facts { damage: Some(Damage::clone(damage)), ..Facts::default() },
+        (.., Some(ErrorKind::Damaged)) => {
+            Facts { damage: Some(of_table()), scope: Scope::Table, ..Facts::default() }
+        }
+        (.., None | Some(ErrorKind::Missing)) => return None,
+        _ => {
+            let unread = Basis::Unread { what: String::new(), why: text.clone() };
+            Facts { unknown: Some(unread), ..Facts::default() }
+        }
+    };
+    Some(advise(&facts, None))
 }
 
 /// Tunes the database in a folder. Begins anew if tables vanish because a program compacts the database.
@@ -117,7 +144,7 @@ fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tu
     let mut attempt = 1;
     loop {
         let tuning = folder_once(&folder, request, engine)?;
-        if tuning.faults.is_empty() || attempt == ATTEMPTS || !folder.has_vanished_tables() {
+        if tuning.left_out.is_empty() || attempt == ATTEMPTS || !folder.has_vanished_tables() {
             return Ok(tuning);
         }
         attempt += 1;
@@ -126,11 +153,18 @@ fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tu
 }
 
 /// The failure for the reason why the MANIFEST cannot be relied on.
-fn failure_of(folder: &Folder, error: &Error) -> TuneFailure {
-    let text = missing_manifest(error).unwrap_or_else(|| error.to_string());
-    let failure = TuneFailure::new(text, Some(ErrorKind::of(error)));
-    let is_damage = matches!(failure.kind, Some(ErrorKind::Damaged | ErrorKind::Missing));
-    TuneFailure { first: is_damage.then(|| repair_command(folder.path())), ..failure }
+fn failure_of(error: &Error) -> TuneFailure {
+    let (kind, missing) = (ErrorKind::of(error), missing_manifest(error));
+    let text = missing.clone().unwrap_or_else(|| error.to_string());
+    let is_damage = matches!(kind, ErrorKind::Damaged | ErrorKind::Missing);
+    let name = error.path().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let damage = Damage {
+        detail: missing.is_none().then(|| error.without_path().to_string()),
+        title: missing.unwrap_or_else(|| format!("{name} is damaged")),
+        warning: None,
+        part: DamagedPart::Manifest,
+    };
+    TuneFailure { damage: is_damage.then(|| Box::new(damage)), ..TuneFailure::new(text, kind) }
 }
 
 fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
@@ -139,13 +173,17 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
         let text = "expected a database, found tables without a MANIFEST: give them one by one".to_owned();
         return Err(TuneFailure::new(text, ErrorKind::Missing));
     }
-    let manifest = database.manifest().map_err(|error| failure_of(folder, error))?;
+    let manifest = database.manifest().map_err(failure_of)?;
     let faults = state::faults(folder);
-    let mut titles = faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; ");
-    if let Some(warning) = faults.iter().find_map(StateFault::warning) {
-        titles += &format!(". Filters come later. {warning}");
-        let first = Some(repair_command(folder.path()));
-        return Err(TuneFailure { first, ..TuneFailure::new(titles, ErrorKind::Damaged) });
+    let damage = (!faults.is_empty()).then(|| Damage {
+        title: faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; "),
+        detail: None,
+        warning: faults.iter().find_map(StateFault::warning),
+        part: DamagedPart::Logs,
+    });
+    if let Some(damage) = damage.as_ref().filter(|damage| damage.warning.is_some()) {
+        let failure = TuneFailure::new(damage.title.clone(), ErrorKind::Damaged);
+        return Err(TuneFailure { damage: Some(Box::new(damage.clone())), ..failure });
     }
     let path = |number| match database.files().table(number) {
         Ok(Some(file)) => file.path.clone(),
@@ -166,60 +204,27 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
         jobs: engine.jobs,
         manifest: order.map(|_| manifest),
         order: order.unwrap_or(Order::Bytewise),
-        routes: order.filter(|_| !manifest.is_bytewise()).map(|order| Routes::new(manifest.tables(), order)),
         encoding: KeyEncoding::Internal,
         is_goleveldb: is_goleveldb(folder),
     };
     let mut tuning = tune(&input, request, &*engine.watch);
-    if !faults.is_empty() {
-        tuning.is_damaged = true;
-        tuning.notes.push(format!("{titles}; to save what is left: {}", repair_command(folder.path())));
+    tuning.logs = folder.logs_with_data(|_, _| {}).len() as u64;
+    let facts = &mut tuning.facts;
+    facts.damage = facts.damage.take().or(damage);
+    let mut copies = folder.missing().filter_map(|(_, table, _)| folder.copy_of(table));
+    if let Some((damage, copy)) = facts.damage.as_mut().zip(copies.next()) {
+        damage.detail = Some(format!(
+            "{} has its size, and repair takes it for this table",
+            escape_path(Path::new(copy))
+        ));
     }
-    if tuning.advice.action == Action::Rebuild {
-        for why in refusals(folder, &tuning) {
-            tuning.advice.text += &format!(". {why}");
-            // A command that is refused is none to run.
-            if why == RESTORE {
-                tuning.advice.arguments = None;
-            }
-        }
-    }
-    if !folder.logs_with_data(|_, _| {}).is_empty() {
-        tuning.notes.push(log_note(&tuning));
+    facts.manifest = state::huge_manifest(folder);
+    facts.has_undo = folder.has_undo();
+    if order.is_none() && facts.has_tables {
+        let name = String::from_utf8_lossy(folder.comparator().unwrap_or_default()).into_owned();
+        facts.unknown = Some(Basis::KeyOrder(name));
     }
     Ok(tuning)
-}
-
-/// Remarks on the reasons for which `rebuild` refuses the database, each with what the user can do about it.
-fn refusals(folder: &Folder, tuning: &Tuning) -> Vec<&'static str> {
-    let mut refusals = Vec::new();
-    // The page in the browser has findings instead, and shows this advice only if there are none.
-    if cfg!(not(target_family = "wasm")) {
-        let faults = || tuning.faults.iter().filter(|fault| fault.denied == 0);
-        let is_left_out = |kind| faults().any(|fault| fault.kind == Some(kind));
-        if tuning.is_damaged || is_left_out(ErrorKind::Missing) || is_left_out(ErrorKind::Damaged) {
-            refusals.push(RESTORE);
-        }
-        if is_left_out(ErrorKind::Unsupported) {
-            refusals.push(UNDECODABLE);
-        }
-    }
-    if folder.has_undo() {
-        refusals.push(DECIDE);
-    }
-    refusals
-}
-
-/// A note on the writes that are only in the log.
-fn log_note(tuning: &Tuning) -> String {
-    let of_program = tuning.settings.iter().find(|tried| tried.in_use);
-    let rate = of_program.and_then(|tried| tried.outcome.rates.lookups.or(tried.outcome.rates.neighbours));
-    let reads = rate.map_or("one data block".to_owned(), |rate| format!("{:.3} data blocks", rate.rate));
-    format!(
-        "the log holds writes that are in no table yet, and in no number here: the next program that opens the database \
-         makes a table of them on level 0, with the filters that it sets itself, for which an absent key reads up to \
-         {reads} more"
-    )
 }
 
 /// Tunes a table given by itself.
@@ -241,7 +246,7 @@ fn table(
             OtherFile::Manifest => "a MANIFEST has no filters; give a database or a table",
             _ => kind.refusal(),
         };
-        return Err(TuneFailure::new(text, ErrorKind::Unsupported));
+        return Err(TuneFailure::new(text, None));
     }
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
@@ -259,7 +264,6 @@ fn table(
         jobs: engine.jobs,
         manifest: None,
         order: Order::Bytewise,
-        routes: None,
         encoding,
         is_goleveldb: false,
     };

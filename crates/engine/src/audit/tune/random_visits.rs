@@ -17,8 +17,8 @@ use crate::report::TuneFailure;
 pub(super) struct Waiting {
     table: usize,
     entries: u64,
-    /// The numbers of keys that passed and that were asked for, by setting.
-    settings: Vec<[u32; 2]>,
+    /// The numbers of keys that may match and that were checked, by candidate.
+    candidates: Vec<[u32; 2]>,
     /// The same numbers for the filters in use. `None`: as for [`Trial::now`].
     now: Option<[u32; 2]>,
 }
@@ -29,8 +29,8 @@ impl Waiting {
             let (passed, asked) = Question::Random.of(&answers.passed);
             [passed, asked].map(|number| u32::try_from(number).unwrap_or(u32::MAX))
         };
-        let settings = trial.settings.iter().map(random).collect();
-        Self { table, entries: trial.entries, settings, now: trial.now.as_ref().map(random) }
+        let candidates = trial.candidates.iter().map(random).collect();
+        Self { table, entries: trial.entries, candidates, now: trial.now.as_ref().map(random) }
     }
 }
 
@@ -79,7 +79,7 @@ impl RandomVisits {
         waiting: &[Waiting],
         tallies: &mut BTreeMap<Option<u8>, LevelTally>,
     ) {
-        for Waiting { table, settings, now, .. } in waiting {
+        for Waiting { table, candidates, now, .. } in waiting {
             let Some(tally) = tallies.get_mut(&input.level(*table)) else { continue };
             let weight = self.of_table(*table);
             let add = |kinds: &mut [Clusters; KINDS], &[passed, asked]: &[u32; 2]| {
@@ -87,7 +87,7 @@ impl RandomVisits {
                     clusters.add(passed.into(), asked.into(), weight);
                 }
             };
-            for (tally, answers) in tally.settings.iter_mut().zip(settings) {
+            for (tally, answers) in tally.candidates.iter_mut().zip(candidates) {
                 add(&mut tally.passed, answers);
             }
             now.iter().for_each(|answers| add(&mut tally.now, answers));

@@ -73,7 +73,6 @@ mod tests {
             jobs: None,
             manifest: None,
             order: Order::Bytewise,
-            routes: None,
             encoding: KeyEncoding::Internal,
             is_goleveldb: false,
         }

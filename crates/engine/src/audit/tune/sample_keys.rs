@@ -196,7 +196,6 @@ mod tests {
             jobs: None,
             manifest: None,
             order: Order::Bytewise,
-            routes: None,
             encoding: KeyEncoding::Whole,
             is_goleveldb: false,
         }

@@ -18,15 +18,15 @@ pub(super) struct LevelTally {
     /// The size of the files of the tables tried, in bytes.
     pub(super) tried_size: u64,
     pub(super) entries: Sum,
-    /// The tally of each setting.
-    pub(super) settings: Vec<SettingTally>,
-    /// The shares of keys that passed the filters in use, by [`Question`].
+    /// The tally of each candidate.
+    pub(super) candidates: Vec<CandidateTally>,
+    /// The false-positive rates of the filters in use, by [`Question`].
     pub(super) now: [Clusters; KINDS],
 }
 
-/// The results of one setting on the tables of a level.
+/// The results of one candidate on the tables of a level.
 #[derive(Clone, Default, Debug)]
-pub(super) struct SettingTally {
+pub(super) struct CandidateTally {
     pub(super) size: Sum,
     pub(super) passed: [Clusters; KINDS],
 }
@@ -83,12 +83,12 @@ impl Sum {
 }
 
 impl LevelTally {
-    pub(super) fn new(settings: usize) -> Self {
+    pub(super) fn new(candidates: usize) -> Self {
         Self {
             tried: 0,
             tried_size: 0,
             entries: Sum::default(),
-            settings: vec![SettingTally::default(); settings],
+            candidates: vec![CandidateTally::default(); candidates],
             now: [Clusters::default(); KINDS],
         }
     }
@@ -101,21 +101,21 @@ impl LevelTally {
         self.entries.add(trial.entries, file_size);
         let count = |clusters: &mut [Clusters; KINDS], answers: &Answers| {
             for (question, &(passed, asked)) in QUESTIONS.into_iter().zip(&answers.passed) {
-                // Keys of lookups are asked for once for each lookup: their number is their weight.
-                let (kind, weight) = match question {
+                // Keys of lookups are checked once for each lookup: their number is their weight.
+                let (of, weight) = match question {
                     Question::Random => continue,
-                    Question::Near(near) => {
-                        (question, visits.get(near as usize).copied().unwrap_or_default())
+                    Question::Similar(kind) => {
+                        (question, visits.get(kind as usize).copied().unwrap_or_default())
                     }
                     Question::Present | Question::Own => (question, asked as f64),
-                    Question::Stranger(near) => (Question::Near(near), asked as f64),
+                    Question::Stranger(kind) => (Question::Similar(kind), asked as f64),
                 };
-                if let Some(clusters) = clusters.get_mut(kind.place()) {
+                if let Some(clusters) = clusters.get_mut(of.place()) {
                     clusters.add(passed, asked, weight);
                 }
             }
         };
-        for (tally, answers) in self.settings.iter_mut().zip(&trial.settings) {
+        for (tally, answers) in self.candidates.iter_mut().zip(&trial.candidates) {
             tally.size.add(answers.size, file_size);
             count(&mut tally.passed, answers);
         }

@@ -1,20 +1,20 @@
-//! The filters of every setting, made from the keys of one table and asked for absent keys.
+//! The filters of every candidate, made from the keys of one table and checked for absent keys.
 //!
-//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, or
-//! the key itself for policies without such hashes. A fingerprint of the key is kept too, which reveals whether a made
-//! key is stored after all.
+//! The entries are decoded once. For each entry, the hash of its key is kept, from which all filters are made, and a
+//! fingerprint, which reveals whether a made key is stored after all.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
+use super::candidates::Candidate;
 use super::entries::{Entries, over_limit};
 use super::hash_evidence::{HashCheck, HashEvidence};
-use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, ROUND, locate};
+use super::similar_keys::SimilarKeys;
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
-use crate::audit::stats::{Blocks, FilterStats, KeySketch};
+use crate::audit::stats::{Blocks, FilterStats};
 use crate::audit::verify::DenialCount;
-use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
+use crate::report::{ErrorKind, SimilarKind, TuneFailure};
 use crate::{
     audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
     audit::reading::decode_limit_of,
@@ -22,47 +22,43 @@ use crate::{
 
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
-/// The number of made-up keys that have to pass, after which no further round is asked for: the rate is then known
+/// The number of false positives after which no further round is checked: the rate is then known
 /// to within a tenth.
 const ENOUGH: u64 = 400;
 /// Offsets in a part count from a multiple of 2^20, so that ranges of up to that size begin where they do in the
 /// table.
 const PART_LG: u32 = 20;
 
-/// The settings to try on a table, and the keys to ask for.
+/// The candidates to try on a table, and the keys to look up.
 pub(super) struct Plan<'a> {
-    pub(super) settings: &'a [Setting],
-    /// The policies of the settings, without bits a key.
-    pub(super) policies: &'a [Policy],
-    /// The policy with which the filters in use are asked.
+    pub(super) candidates: &'a [Candidate],
+    /// The policy of the candidates, with which the filters in use are checked, too.
     pub(super) policy: Policy,
     pub(super) encoding: KeyEncoding,
     pub(super) order: Order,
     /// The form of stored keys.
-    pub(super) near: &'a NearKeys,
-    /// The number of random keys to ask for in each part of the table.
+    pub(super) similar: &'a SimilarKeys,
+    /// The number of random keys to check in each part of the table.
     pub(super) random: u64,
     /// The number of keys of each kind to make from the stored ones of each part of the table.
     pub(super) made: u64,
-    /// The maximum number of random keys to ask the filters in use for.
+    /// The maximum number of random keys to check in the filters in use.
     pub(super) random_keys: u64,
     /// A seed that makes the questions of one table differ from those of another.
     pub(super) seed: u64,
 }
 
-/// The results of trying all settings on a table.
+/// The results of trying all candidates on a table.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Trial {
     pub(super) entries: u64,
-    /// The different keys.
-    pub(super) keys: KeySketch,
-    /// The answers of each setting's filters.
-    pub(super) settings: Vec<Answers>,
-    /// The answers of the filters in use. `None`: the table has no sound filters of the policy, or they deny stored
+    /// The answers of each candidate's filters.
+    pub(super) candidates: Vec<Answers>,
+    /// The answers of the filters in use. `None`: the table has no sound filters of the policy, or they hide stored
     /// keys.
     pub(super) now: Option<Answers>,
-    /// The number of stored keys that the filters in use deny.
-    pub(super) denied: u64,
+    /// The number of stored keys that the filters in use hide.
+    pub(super) hidden: u64,
     pub(super) hashes: HashEvidence,
 }
 
@@ -70,24 +66,24 @@ pub(super) struct Trial {
 pub(super) struct Answers {
     /// The size of the filter block in bytes; 0 for the filters in use.
     pub(super) size: u64,
-    /// The numbers of keys that passed and that were asked for, by [`Question`].
+    /// The numbers of keys that may match and that were checked, by [`Question`].
     pub(super) passed: [(u64, u64); ASKED],
 }
 
-/// Tries all settings on a table. `sought`: the keys of lookups that search this table in vain, in the order
+/// Tries all candidates on a table. `sought`: the keys of lookups that check this table in vain, in the order
 /// of the table, and their kinds.
 pub(super) fn run<R: ReadAt>(
     table: &Table<R>,
     plan: &Plan<'_>,
     sought: &[(&[u8], Question)],
 ) -> std::result::Result<Trial, TuneFailure> {
-    let policies: Vec<SharedPolicy> = plan.policies.iter().map(|policy| policy.with_bits(10)).collect();
+    let policy = &plan.policy.with_bits(10);
     let offsets = locate(table, sought.iter().map(|(key, _)| *key), (plan.encoding, plan.order))?;
-    let mut trial = Trial { settings: vec![Answers::default(); plan.settings.len()], ..Trial::default() };
+    let mut trial = Trial { candidates: vec![Answers::default(); plan.candidates.len()], ..Trial::default() };
     let mut random = SplitMix(plan.seed);
-    let mut entries = Entries::new(policies.len(), table.file_size());
+    let mut entries = Entries::default();
     let mut left = decode_limit_of(table);
-    let (mut denials, mut hashes) = (DenialCount::new(table, plan.encoding), HashCheck::new(table));
+    let (mut hiding, mut hashes) = (DenialCount::new(table, plan.encoding), HashCheck::new(table));
     let mut block = table.index();
     let mut end = 0;
     let mut handles = table.data_blocks().peekable();
@@ -102,40 +98,39 @@ pub(super) fn run<R: ReadAt>(
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
-        denials.begin_block(handle.offset);
+        hiding.begin_block(handle.offset);
         hashes.begin_block(handle.offset);
         while block.next()? {
-            denials.key(block.key());
+            hiding.key(block.key());
             // Many long keys may be stored in few bytes.
             check_decoded(left)?;
             left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
-                trial.keys.add(key);
                 hashes.key(key);
-                entries.add(key, &policies, &mut random)?;
+                entries.add(key, policy, &mut random)?;
             }
         }
         if entries.is_full() || handles.peek().is_none() {
             entries.prints.sort_unstable();
-            let mut questions = made_questions(&entries, table, plan, &policies, &mut random)?;
+            let mut questions = made_questions(&entries, table, plan, policy, &mut random)?;
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
                 if let Some(questions) =
                     questions.get_mut(kind.place()).filter(|_| entries.holds_block(offset))
                 {
-                    questions.push(offset, key, &policies);
+                    questions.push(offset, key, policy);
                 }
             }
             try_all(&entries, &questions, end, plan, &mut trial)?;
-            ask_present_filters(table, &questions, plan, &mut trial);
-            entries.clear();
+            check_present_filters(table, &questions, plan, &mut trial);
+            entries = Entries::default();
         }
     }
-    (trial.denied, trial.hashes) = (denials.finish(), hashes.finish());
-    // A lookup gets wrong answers from filters that deny stored keys. Such filters count as missing.
-    trial.now = trial.now.filter(|_| trial.denied == 0);
+    (trial.hidden, trial.hashes) = (hiding.finish(), hashes.finish());
+    // A lookup gets wrong answers from filters that hide stored keys. Such filters count as missing.
+    trial.now = trial.now.filter(|_| trial.hidden == 0);
     if let Some(now) = &mut trial.now {
-        ask_random_keys(table, plan.random_keys, now)?;
+        check_random_keys(table, plan.random_keys, now)?;
     }
     Ok(trial)
 }
@@ -152,19 +147,19 @@ fn out_of_order(offset: u64, end: u64) -> TuneFailure {
     TuneFailure::new(text, ErrorKind::Damaged)
 }
 
-/// Makes up random keys, and keys near stored ones, to ask the filters of these entries for.
+/// Makes up random keys, and keys similar to stored ones, to check in the filters of these entries.
 fn made_questions<R: ReadAt>(
     entries: &Entries,
     table: &Table<R>,
     plan: &Plan<'_>,
-    policies: &[SharedPolicy],
+    policy: &SharedPolicy,
     random: &mut SplitMix,
 ) -> std::result::Result<[Questions; ASKED], TuneFailure> {
-    let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::new(policies.len()));
+    let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::default());
     for (question, questions) in QUESTIONS.into_iter().zip(&mut questions) {
         match question {
-            Question::Random => random_keys(questions, entries, plan, policies, random),
-            Question::Near(kind) => made_keys(kind, questions, entries, table, plan, policies, random)?,
+            Question::Random => random_keys(questions, entries, plan, policy, random),
+            Question::Similar(kind) => made_keys(kind, questions, entries, table, plan, policy, random)?,
             Question::Present | Question::Own | Question::Stranger(_) => {}
         }
     }
@@ -175,7 +170,7 @@ fn random_keys(
     questions: &mut Questions,
     entries: &Entries,
     plan: &Plan<'_>,
-    policies: &[SharedPolicy],
+    policy: &SharedPolicy,
     random: &mut SplitMix,
 ) {
     let count = entries.prints.len() as u64;
@@ -186,7 +181,7 @@ fn random_keys(
     for number in in_rounds(plan.random as usize) {
         let at = (number as u128 * u128::from(count) / u128::from(plan.random)) as usize;
         if let Some(offset) = entries.block_of(at) {
-            questions.push_random(offset, random, policies);
+            questions.push_random(offset, random, policy);
         }
     }
 }
@@ -194,12 +189,12 @@ fn random_keys(
 /// Makes keys from stored ones, leaves out made keys that are stored or outside the range of the entries, and finds
 /// the blocks of the other made keys.
 fn made_keys<R: ReadAt>(
-    kind: NearKind,
+    kind: SimilarKind,
     questions: &mut Questions,
     entries: &Entries,
     table: &Table<R>,
     plan: &Plan<'_>,
-    policies: &[SharedPolicy],
+    policy: &SharedPolicy,
     random: &mut SplitMix,
 ) -> Result<()> {
     let Some(first) = &entries.first else { return Ok(()) };
@@ -210,7 +205,7 @@ fn made_keys<R: ReadAt>(
     let step = count.div_ceil(wanted.max(1)).max(1);
     for (seed, next) in entries.seeds.iter().step_by(step).cycle().take(wanted) {
         let mut key = Vec::new();
-        if !plan.near.make(kind, seed, next.as_deref(), random, &mut key) {
+        if !plan.similar.make(kind, seed, next.as_deref(), random, &mut key) {
             continue;
         }
         bytes += key.len();
@@ -219,7 +214,7 @@ fn made_keys<R: ReadAt>(
         }
         let is_within =
             plan.order.compare(first, &key).is_lt() && plan.order.compare(&key, &entries.last).is_lt();
-        // Bytes in another form than the canonical one may equal a stored key, and programs do not ask for bytes
+        // Bytes in another form than the canonical one may equal a stored key, and programs do not look up bytes
         // that are no key.
         let is_within = is_within && plan.order.can_be_filtered(&key);
         if is_within && entries.prints.binary_search(&hash(&key)).is_err() {
@@ -231,7 +226,7 @@ fn made_keys<R: ReadAt>(
     for at in in_rounds(offsets.len()) {
         let (Some(key), Some(&offset)) = (made.get(at), offsets.get(at)) else { continue };
         if entries.holds_block(offset) {
-            questions.push(offset, key, policies);
+            questions.push(offset, key, policy);
         }
     }
     Ok(())
@@ -243,7 +238,7 @@ fn in_rounds(count: usize) -> impl Iterator<Item = usize> {
     (0..rounds).flat_map(move |round| (round..count).step_by(rounds))
 }
 
-/// Makes the filters of each setting, and asks them. `end`: the end of the data blocks, where
+/// Makes the filters of each candidate, and checks them. `end`: the end of the data blocks, where
 /// LevelDB starts one more block, which stays empty.
 fn try_all(
     entries: &Entries,
@@ -254,48 +249,36 @@ fn try_all(
 ) -> Result<()> {
     let start = entries.blocks.first().map_or(0, |(offset, _)| offset >> PART_LG << PART_LG);
     let mut contents = Vec::new();
-    for (setting, answers) in plan.settings.iter().zip(&mut trial.settings) {
-        let Some(of_policy) = plan.policies.iter().position(|policy| *policy == setting.policy) else {
-            continue;
-        };
-        let Some(hashes) = entries.hashes.get(of_policy) else { continue };
-        let keys = entries.keys.as_keys();
-        let policy = setting.policy.with_bits(setting.bits_per_key);
-        let mut builder = FilterBlockBuilder::with_base_lg(policy, setting.base_lg)?;
+    for (candidate, answers) in plan.candidates.iter().zip(&mut trial.candidates) {
+        let policy = || plan.policy.with_bits(candidate.bits_per_key);
+        let mut builder = FilterBlockBuilder::with_base_lg(policy(), candidate.base_lg)?;
         let ends = entries.blocks.iter().skip(1).map(|(_, before)| *before).chain([entries.prints.len()]);
         for (&(offset, from), to) in entries.blocks.iter().zip(ends) {
             builder.start_block(offset - start)?;
-            for at in from..to {
-                match (hashes.get(at), keys.get(at)) {
-                    (Some(&hash), _) => builder.add_hash(hash)?,
-                    (None, Some(key)) => builder.add_key(key),
-                    (None, None) => {}
-                }
+            for hash in entries.hashes.get(from..to).unwrap_or_default() {
+                builder.add_hash(*hash)?;
             }
         }
         builder.start_block(end - start)?;
         contents.clear();
         builder.finish_into(&mut contents)?;
         answers.size += contents.len() as u64;
-        let policy = setting.policy.with_bits(setting.bits_per_key);
-        let reader = FilterBlockReader::new(policy, &contents[..]);
-        ask(&reader, questions, of_policy, start, answers);
+        check(&FilterBlockReader::new(policy(), &contents[..]), questions, start, answers);
     }
     Ok(())
 }
 
-/// Asks for keys of each kind; for made-up keys only until enough of them have passed.
-fn ask<B: AsRef<[u8]>>(
+/// Checks keys of each kind; made-up keys only until enough of them may match.
+fn check<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
     questions: &[Questions; ASKED],
-    of_policy: usize,
     start: u64,
     answers: &mut Answers,
 ) {
     for ((question, questions), (passed, asked)) in
         QUESTIONS.into_iter().zip(questions).zip(&mut answers.passed)
     {
-        let are_made_up = matches!(question, Question::Random | Question::Near(_));
+        let are_made_up = matches!(question, Question::Random | Question::Similar(_));
         let enough = if are_made_up { ENOUGH } else { u64::MAX };
         let before = *passed;
         let index = |offset: u64| index_at(reader, offset - start);
@@ -316,7 +299,7 @@ fn ask<B: AsRef<[u8]>>(
                 // If there is no filter, all keys pass; an empty filter lets no key pass.
                 None => (to - from) as u64,
                 Some([]) => 0,
-                Some(filter) => questions.passed(from..to, reader.policy(), of_policy, filter),
+                Some(filter) => questions.passed(from..to, reader.policy(), filter),
             };
             from = to;
         }
@@ -328,9 +311,9 @@ fn index_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset:
     usize::try_from(offset.checked_shr(reader.base_lg().into()).unwrap_or(0)).ok()
 }
 
-/// Asks the filters in use for random keys, as `inspect` does, so that `tune` gives the same rate for the same filters.
-/// `most`: the maximum number of keys to ask for.
-fn ask_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) -> Result<()> {
+/// Checks random keys in the filters in use, as `inspect` does, so that `tune` gives the same rate for the same filters.
+/// `most`: the maximum number of keys to check.
+fn check_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) -> Result<()> {
     let (Some(filter), blocks) = (table.filter(), Blocks::list(table)?) else { return Ok(()) };
     let filters = FilterStats::new(filter.clone());
     let rate = random_rate(&filters, &FilterWeights::new(&filters, Some(&blocks.offsets)), most);
@@ -340,8 +323,8 @@ fn ask_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) ->
     Ok(())
 }
 
-/// Asks the filters in use, if they are sound and of the plan's policy.
-fn ask_present_filters<R: ReadAt>(
+/// Checks the filters in use, if they are sound and of the plan's policy.
+fn check_present_filters<R: ReadAt>(
     table: &Table<R>,
     questions: &[Questions; ASKED],
     plan: &Plan<'_>,
@@ -350,8 +333,7 @@ fn ask_present_filters<R: ReadAt>(
     let policy = plan.policy.with_bits(10);
     let filter =
         table.filter().filter(|reader| reader.policy().name() == policy.name() && reader.check().is_ok());
-    let of_policy = plan.policies.iter().position(|one| *one == plan.policy);
-    let (Some(filter), Some(of_policy)) = (filter, of_policy) else { return };
+    let Some(filter) = filter else { return };
     let reader = FilterBlockReader::new(policy, filter.contents());
-    ask(&reader, questions, of_policy, 0, trial.now.get_or_insert_default());
+    check(&reader, questions, 0, trial.now.get_or_insert_default());
 }

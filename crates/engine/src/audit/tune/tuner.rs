@@ -1,25 +1,27 @@
 //! The steps from tables to a report.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
+use filterblock::LegacyHash;
+
+use super::candidates::{Candidate, USUAL_BASE_LG, candidates};
 use super::hash_evidence::HashEvidence;
 use super::in_use::{hash_in, in_use};
 use super::input::{Input, Request};
 use super::level_traffic::{
     count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
 };
-use super::settings::{grid, readers};
 use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
 use super::{
-    advice::policy_of, conclusion::TuneResults, lookups::settle, near_keys::NearKeys, questions::Question,
+    conclusion::TuneResults, lookups::Survey, lookups::settle, questions::Question,
     random_visits::RandomVisits, random_visits::Waiting, sample::choose, sample_keys::draw,
+    similar_keys::SimilarKeys,
 };
-use crate::audit::policies::Policy;
+use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::rates::ProbeBudget;
-use crate::audit::stats::KeySketch;
-use crate::report::{Setting, TuneFailure, Tuning};
+use crate::audit::stats::OLD_NAME;
+use crate::report::{TuneFailure, Tuning};
 use crate::run::Watch;
 use crate::run::map;
 
@@ -30,13 +32,13 @@ const FEWEST_DRAWN: u64 = 256;
 /// The approximate maximum number of visits of lookups to tables to keep in memory, once for the drawn keys and
 /// once for the user's keys.
 const MAX_VISITS: u64 = 4_000_000;
-/// The approximate number of random keys to ask the filters of a level for, unless [`FEWEST`] keys for each table tried
+/// The approximate number of random keys to check in the filters of a level, unless [`FEWEST`] keys for each table tried
 /// are more.
 const RANDOM: u64 = 1 << 16;
-/// The approximate number of keys of each kind to make from stored ones, to ask the filters of a level for, unless
+/// The approximate number of keys of each kind to make from stored ones and check in the filters of a level, unless
 /// [`FEWEST`] keys for each table tried are more.
 const MADE: u64 = 1 << 14;
-/// The minimum number of keys, random or of one kind, to ask the filters of one table for.
+/// The minimum number of keys, random or of one kind, to check in the filters of one table.
 const FEWEST: u64 = 512;
 /// The number of tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
@@ -48,38 +50,41 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let (drawn, unread) = draw(input, (most / 5).clamp(FEWEST_DRAWN, DRAWN));
     faults.extend(unread);
     let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
-    let near = NearKeys::learn(drawn.iter().map(|drawn| (&drawn.key[..], drawn.next.as_deref())));
-    let mut lookups = make_lookups(input, &drawn, &near, own);
+    let similar = SimilarKeys::learn(drawn.iter().map(|drawn| (&drawn.key[..], drawn.next.as_deref())));
+    let mut lookups = make_lookups(input, &drawn, &similar, own);
     let mut survey = settle(input, &mut lookups);
     for (table, result) in survey.iter().enumerate() {
         if let Err(error) = result {
             faults.entry(table).or_insert_with(|| error.clone());
         }
     }
-    let (policy, policy_assumed) =
-        policy_of(request.policy, input.is_goleveldb, &survey, || hash_in(input, &survey));
+    let Policies { policy, is_assumed, unknown } = policies_of(request.policy, input.is_goleveldb, &survey);
+    let policy = match policy {
+        Policy::Builtin(_) => Policy::Builtin(hash_in(input, &survey).unwrap_or(LegacyHash::Unsigned)),
+        policy => policy,
+    };
     let chosen = choose(input, request.all, &faults);
     let in_use = in_use(input, &survey, policy, &chosen);
-    let settings = grid(policy, &in_use.iter().map(|(&pair, _)| pair).collect::<Vec<_>>());
     let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
+    let base_lg = most_used.map_or(USUAL_BASE_LG, |(base_lg, _)| base_lg);
+    let most_used = most_used.map(|(_, bits)| bits);
+    let bits: Vec<u32> = most_used.into_iter().chain(in_use.keys().map(|(_, bits)| *bits)).collect();
+    let candidates = candidates(base_lg, &bits);
 
     watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
     let sought = sought(input, &lookups);
     let trials = Trials {
         input,
-        settings: &settings,
-        readers: &readers(policy),
+        candidates: &candidates,
         policy,
-        near: &near,
+        similar: &similar,
         sought: &sought,
         random_keys: ProbeBudget::for_each_of(input.tables.len()).random_keys,
-        keys: Mutex::default(),
         watch,
     };
-    let Tried { mut tallies, bytes, waiting, denied, hashes } =
+    let Tried { mut tallies, bytes, waiting, hiding, hashes } =
         trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
-    let keys = trials.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for &(table, _) in &denied {
+    for &(table, ..) in &hiding {
         if let Some(Ok(filters)) = survey.get_mut(table) {
             filters.sound = false;
         }
@@ -87,42 +92,68 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let usable = usable(&survey, policy, &faults);
     let random_visits = RandomVisits::of(input, &survey, &waiting, &tallies);
     random_visits.weigh(input, &waiting, &mut tallies);
-    let mut levels = levels_of(input, &survey, &usable, &mut tallies, settings.len());
+    let mut levels = levels_of(input, &survey, &usable, &mut tallies, candidates.len());
     let counted = count_visits(input, &lookups, &usable, &mut levels);
     random_visits.replace(input, &usable, &mut levels, &counted.lookups);
-    let facts = counted.facts(levels, &near, input.manifest.is_some());
+    let model = counted.model(levels, &similar, input.manifest.is_some());
     let done = TuneResults {
         input,
         request,
-        facts,
-        settings,
+        model,
+        candidates,
+        base_lg,
         policy,
-        policy_assumed,
+        is_assumed,
+        unknown,
         most_used,
         survey,
         faults,
-        denied,
+        hiding,
         hashes,
         bytes,
-        keys,
     };
     done.report(lookups_of(request, &lookups))
 }
 
-/// The settings and results that the trials of all tables share.
+/// The policy to tune for.
+struct Policies {
+    policy: Policy,
+    /// No table has sound filters of it, and it was not given.
+    is_assumed: bool,
+    /// The tables have filters, and all of them are of policies that programs do not set. The most frequent one.
+    unknown: Option<String>,
+}
+
+fn policies_of(given: Option<Policy>, is_goleveldb: bool, survey: &Survey) -> Policies {
+    let usual = if is_goleveldb { Policy::Builtin(LegacyHash::Unsigned) } else { Policy::Builtin2 };
+    let filters = || survey.iter().filter_map(|filters| filters.as_ref().ok());
+    let is_set = |name: &str| [Policy::Builtin2.name(), OLD_NAME].contains(&name);
+    let sound = filters().filter(|filters| filters.sound).filter_map(|filters| filters.name.as_deref());
+    let found = PolicyCounts::of(&mut sound.filter(|name| is_set(name)).map(str::as_bytes)).most_frequent();
+    let mut names: Vec<&str> = filters().filter_map(|filters| filters.name.as_deref()).collect();
+    names.sort_unstable();
+    let most = names.chunk_by(|one, next| one == next).max_by_key(|same| same.len());
+    let unset = given.map(Policy::name).filter(|name| !is_set(name));
+    let known = given.filter(|_| unset.is_none()).or(found);
+    let has_none_set = given.is_none() && !names.iter().any(|name| is_set(name));
+    let most = most.filter(|_| has_none_set).and_then(|same| same.first().copied());
+    Policies {
+        policy: known.unwrap_or(usual),
+        is_assumed: known.is_none(),
+        unknown: unset.or(most).map(str::to_owned),
+    }
+}
+
+/// What the trials of all tables share.
 struct Trials<'a> {
     input: &'a Input<'a>,
-    settings: &'a [Setting],
-    readers: &'a [Policy],
+    candidates: &'a [Candidate],
     policy: Policy,
-    near: &'a NearKeys,
-    /// The keys that lookups seek in vain, by table.
+    similar: &'a SimilarKeys,
+    /// The keys that lookups do not find, by table.
     sought: &'a [Vec<(&'a [u8], Question)>],
-    /// The maximum number of random keys to ask the filters in use of one table for.
+    /// The maximum number of random keys to check in the filters in use of one table.
     random_keys: u64,
-    /// The different keys of the tables tried so far. Each trial's keys are merged as soon as it ends, so that they do
-    /// not wait in memory with its other results.
-    keys: Mutex<KeySketch>,
     watch: &'a dyn Watch,
 }
 
@@ -132,8 +163,8 @@ struct Tried {
     /// The total size in bytes of the tables that could be tried.
     bytes: u64,
     waiting: Vec<Waiting>,
-    /// The numbers of stored keys that filters in use deny, by table.
-    denied: Vec<(usize, u64)>,
+    /// The tables whose filters hide stored keys, each with the number of these keys and of all its keys.
+    hiding: Vec<(usize, u64, u64)>,
     hashes: HashEvidence,
 }
 
@@ -151,7 +182,7 @@ impl Trials<'_> {
         let count = |table| of_levels.get(&input.level(table)).map_or(0, |tables| tables.len() as u64);
         let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
         let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
-        let (mut denied, mut hashes) = (Vec::new(), HashEvidence::default());
+        let (mut hiding, mut hashes) = (Vec::new(), HashEvidence::default());
         for batch in chosen.chunks(BATCH) {
             let trials = map(input.jobs, batch.to_vec(), |table| (table, self.try_one(table, count(table))));
             for (table, trial) in trials {
@@ -160,14 +191,14 @@ impl Trials<'_> {
                     Ok(trial) => {
                         bytes += size;
                         hashes.merge(trial.hashes);
-                        if trial.denied > 0 {
-                            denied.push((table, trial.denied));
+                        if trial.hidden > 0 {
+                            hiding.push((table, trial.hidden, trial.entries));
                         }
                         let visits = neighbours.get(table).copied().unwrap_or_default();
                         waiting.push(Waiting::new(table, &trial));
                         let tally = tallies.entry(input.level(table));
                         tally
-                            .or_insert_with(|| LevelTally::new(trial.settings.len()))
+                            .or_insert_with(|| LevelTally::new(trial.candidates.len()))
                             .add(&trial, size, visits);
                     }
                     Err(error) => {
@@ -176,29 +207,24 @@ impl Trials<'_> {
                 }
             }
         }
-        Tried { tallies, bytes, waiting, denied, hashes }
+        Tried { tallies, bytes, waiting, hiding, hashes }
     }
 
     /// Tries a table. `tables`: the number of chosen tables on its level.
     fn try_one(&self, table: usize, tables: u64) -> Result<Trial, TuneFailure> {
         let plan = Plan {
-            settings: self.settings,
-            policies: self.readers,
+            candidates: self.candidates,
             policy: self.policy,
             encoding: self.input.encoding,
             order: self.input.order,
-            near: self.near,
+            similar: self.similar,
             random: (RANDOM / tables.max(1)).max(FEWEST),
             made: (MADE / tables.max(1)).max(FEWEST),
             random_keys: self.random_keys,
             seed: table as u64,
         };
         let sought = self.sought.get(table).map_or(&[][..], |sought| sought);
-        let mut trial = self.input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
-        if let Ok(trial) = &mut trial {
-            let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-            keys.merge(&std::mem::take(&mut trial.keys));
-        }
+        let trial = self.input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
         self.watch.add(self.input.size(table));
         trial
     }

@@ -9,13 +9,12 @@ use filterblock::{Error, LegacyHash, Result, quote};
 use super::order::{ExpectedOrder, OrderCheck};
 use super::stretches::TableStretches;
 use super::walk::{Walk, Walked};
-use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
+use super::{budget::Budget, denials::DenialCheck};
 use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
 use crate::audit::current_manifest::size_conflict;
-use crate::audit::rates::FilterWeights;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
-use crate::report::{Code, Finding, Note, Verdict};
+use crate::report::{Checked, Code, Finding, Note};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
     audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
@@ -37,7 +36,7 @@ pub(crate) fn table<R: ReadAt>(
     engine: &Engine,
     notes_keys: bool,
     observer: &dyn Observer,
-) -> Result<Verdict> {
+) -> Result<Checked> {
     // One kind of source, so that what follows is compiled once.
     let source: &dyn ReadAt = &source;
     let size = source.len().unwrap_or_default();
@@ -52,7 +51,7 @@ pub(crate) fn table<R: ReadAt>(
             observer.progress(unreported);
         }
     };
-    let mut verdict = Verdict::default();
+    let mut verdict = Checked::default();
     let result = match Table::open(source, &engine.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
             let table = OpenTable { table: &table, meter: &meter, record, engine, notes_keys };
@@ -94,7 +93,7 @@ fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
 }
 
 /// Puts the numbers of entries and keys into the verdict.
-fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool, verdict: &mut Verdict) {
+fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool, verdict: &mut Checked) {
     let is_internal = match encodings {
         [encoding] => *encoding == KeyEncoding::Internal,
         _ => counter.looks_internal(),
@@ -106,7 +105,7 @@ fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool,
     verdict.seen = counter.into_seen(is_internal);
 }
 
-fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
+fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Checked) {
     let is_used = record.is_none_or(|record| record.live.is_some());
     // The table is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
@@ -129,11 +128,12 @@ struct OpenTable<'a, R> {
 }
 
 impl<R: ReadAt> OpenTable<'_, R> {
-    fn check(&self, begin_walk: &dyn Fn(), progress: &dyn Fn(u64), verdict: &mut Verdict) -> Result<()> {
+    fn check(&self, begin_walk: &dyn Fn(), progress: &dyn Fn(u64), verdict: &mut Checked) -> Result<()> {
         let table = self.table;
         let stats = table.filter().cloned().map(FilterStats::new);
         // Damage in the index and the blocks sampled is found again by the walk.
         let mut blocks = Blocks::list(table)?;
+        verdict.data_blocks = blocks.offsets.len();
         let encodings = self.encodings(&mut blocks, stats.as_ref())?;
         self.filter_block(verdict);
 
@@ -141,10 +141,6 @@ impl<R: ReadAt> OpenTable<'_, R> {
         let budget = Budget::new(Arc::clone(self.meter), self.engine.max_output, table.file_size());
         let mut walk = Walk::new(table, OrderCheck::new(self.expected_order(), &encodings), budget, verdict);
         walk.denials = table.filter().map(|filters| DenialCheck::new(filters, &encodings));
-        walk.sampler = stats.as_ref().map(|stats| {
-            let used_filters = stats.num_covering(&blocks.offsets);
-            FprSampler::new(stats.reader(), blocks.offsets.len(), used_filters, self.engine.seed)
-        });
         walk.counter = KeyCounter::of_all(self.notes_keys);
         walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
         walk.is_internal = encodings == [KeyEncoding::Internal];
@@ -156,15 +152,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
         verdict.stretches = walked.stretches.take().map(TableStretches::into_list).unwrap_or_default();
         count_keys(std::mem::take(&mut walked.counter), &encodings, walked.complete, verdict);
 
-        // Filters that are not asked, for whatever reason, have no rate.
-        if filter_trouble(table).is_none() {
-            verdict.estimated_fpr = stats
-                .as_ref()
-                .and_then(|stats| FilterWeights::new(stats, Some(&blocks.offsets)).estimated_rate());
-            verdict.measured_fpr = walked.measured_fpr;
-        }
         if let Some((denied, findings, hash)) = walked.denials.take() {
-            verdict.denied = denied;
+            verdict.false_negatives = denied;
             verdict.findings.append(findings);
             if hash == Some(LegacyHash::Signed) {
                 verdict.notes.push(Note::SignedHash);
@@ -212,12 +201,12 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 
     /// Checks the filter block itself, or finds out why there are no filters to ask.
-    fn filter_block(&self, verdict: &mut Verdict) {
+    fn filter_block(&self, verdict: &mut Checked) {
         let table = self.table;
         let metaindex = Metaindex::read(table);
         if let Some(error) = filter_trouble(table) {
             let finding = Finding::of(error);
-            let code = if finding.code.hides() { finding.code } else { Code::FilterUnusable };
+            let code = if finding.code.hides() { finding.code } else { Code::FilterUnreadable };
             let found = match error.without_path() {
                 Error::Corrupt { what, .. } => format!("{} ({what})", finding.found),
                 _ => finding.found,
@@ -228,7 +217,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         if let Some(error) = &metaindex.error {
             let offset = table.metaindex_handle().offset;
             let expected = "a metaindex that can be read to its end";
-            verdict.findings.push(Finding::new(Code::FilterUnusable, offset, expected, error.clone()));
+            verdict.findings.push(Finding::new(Code::FilterUnreadable, offset, expected, error.clone()));
         }
         let Some(filters) = table.filter() else {
             let names: Vec<_> = metaindex.filter_names().map(<[u8]>::to_vec).collect();
@@ -245,7 +234,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 
     /// Compares the first and the last key with those that the MANIFEST records.
-    fn compare_range(&self, walked: &Walked, verdict: &mut Verdict) {
+    fn compare_range(&self, walked: &Walked, verdict: &mut Checked) {
         let Some(live) = self.record.and_then(|record| record.live).filter(|_| walked.complete) else {
             return;
         };
@@ -264,11 +253,12 @@ impl<R: ReadAt> OpenTable<'_, R> {
 /// Compares a live table with its record in the MANIFEST: its size, from which LevelDB finds the footer, and
 /// its range of keys, which must not overlap the ranges of other tables on its level, unless that is level 0.
 /// A table that is not live gets a note instead.
-fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
+fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Checked) {
     let Some(live) = record.live else {
         verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });
         return;
     };
+    verdict.level = Some(live.level);
     if let Some(before) = record.overlapped {
         let expected = format!(
             "a first key after {}, the last of table {} on the same level {}",

@@ -111,11 +111,12 @@ impl<'a> DenialCheck<'a> {
             }
             denials.total += denied;
             let first = &denials.first;
-            denials.findings.add(Code::FilterDeniesKey, || {
+            denials.findings.add(Code::FalseNegative, || {
                 let filter = offset.checked_shr(base_lg.into()).unwrap_or_default();
-                let expected = format!("filter {filter} to let the stored key {} pass", quote(first));
-                let found = format!("it denied, one of {denied} among the {keys} keys of this data block");
-                Finding::new(Code::FilterDeniesKey, offset, expected, found)
+                let expected = format!("filter {filter} to have the stored key {}", quote(first));
+                let found = format!("it ruled out, one of {denied} among the {keys} keys of this data block");
+                let plain = Some(format!("filters hide {denied} of {keys} keys, the first {}", quote(first)));
+                Finding { plain, ..Finding::new(Code::FalseNegative, offset, expected, found) }
             });
         }
     }

@@ -9,11 +9,11 @@ use filterblock::database::{LogWrite, LogWrites, Manifest};
 use super::stretches::Stretch;
 use crate::audit::order::Order;
 use crate::audit::passed_over::{PassedOver, ZeroFinder};
-use crate::report::{Code, Finding, Note, Verdict};
+use crate::report::{Checked, Code, Finding, Note};
 use crate::words::counted;
 
 /// Verifies a log. `order`: the order of its keys, if that is known.
-pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Verdict {
+pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Checked {
     let zeros = RefCell::new(ZeroFinder::default());
     let mut writes = LogWrites::new(Watched { source, zeros: &zeros });
     let mut found = Found { order, ..Found::default() };
@@ -40,10 +40,10 @@ pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Verdict {
 
 /// Verifies a MANIFEST by itself, without the files of its database. `misses_tables`: the database has tables that the
 /// end of the MANIFEST listed.
-pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Verdict {
+pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Checked {
     let zeros = RefCell::new(ZeroFinder::default());
     let scan = Manifest::scan(Watched { source, zeros: &zeros }, Manifest::DEFAULT_MEMORY_LIMIT);
-    let mut verdict = Verdict::default();
+    let mut verdict = Checked::default();
     if let Some(damage) = &scan.damage {
         verdict.findings.push(Finding::of(damage));
         return verdict;
@@ -54,14 +54,14 @@ pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Verdict {
         Some(offset) => {
             let expected = "a MANIFEST that lists all tables of its database";
             let found = "its end missing, and tables that it does not list";
-            verdict.findings.push(Finding::new(Code::Manifest, offset, expected, found));
+            verdict.findings.push(Finding::new(Code::ManifestCut, offset, expected, found));
         }
         None => verdict.take_end(cut, left_out),
     }
     verdict
 }
 
-impl Verdict {
+impl Checked {
     /// Takes what follows the last whole record of a MANIFEST that misses no table: the record at the offset `cut`, which
     /// is incomplete, or bytes that LevelDB leaves out.
     pub(super) fn take_end(&mut self, cut: Option<u64>, left_out: Option<PassedOver>) {
@@ -82,7 +82,7 @@ const MAX_GAPS: usize = 16;
 /// The state of a verification.
 #[derive(Default)]
 struct Found {
-    verdict: Verdict,
+    verdict: Checked,
     order: Option<Order>,
     writes: u64,
     batches: u64,
@@ -155,7 +155,7 @@ impl Found {
         finding.with_wrong_bit(offset.and_then(|offset| contents.wrong_bit(offset)))
     }
 
-    fn end(mut self, is_cut: bool, contents: ZeroFinder) -> Verdict {
+    fn end(mut self, is_cut: bool, contents: ZeroFinder) -> Checked {
         if let Some(damage) = self.damage.take() {
             self.verdict.findings.push(damage.meaning(&lost_after(self.last)));
         }

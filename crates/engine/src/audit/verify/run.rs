@@ -1,7 +1,7 @@
 //! The verification of everything that the given paths lead to.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use filterblock::Error;
@@ -15,7 +15,7 @@ use crate::audit::passed_over::PassedOver;
 use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    About, Code, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified, Weight,
+    About, Checked, Code, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
@@ -23,36 +23,26 @@ use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
 pub struct VerifyOutcome {
-    /// The number of verdicts of each status, and the sums of their entries and denied keys.
-    pub counts: VerdictCounts,
+    /// The verdicts on databases, and on files and paths outside of them.
+    pub verdicts: VerdictCounts,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The first folders that have damage, of more than filters.
-    pub damaged: Vec<PathBuf>,
-    /// The number of further folders that have damage.
-    pub more_damaged: u64,
-    /// The last folder that has damage.
-    last_damaged: PathBuf,
 }
 
-/// The greatest number of damaged folders that are named.
-const MAX_DAMAGED: usize = 5;
-
 impl Engine {
-    /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and asks the filters for
-    /// every key. `sink` takes a verdict on each table, on each folder as a whole, and on each path that could not be
-    /// looked at.
+    /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and looks up every key in
+    /// the filters. `sink` takes a verdict on each table and log, then on their folder as a whole, and on each path that
+    /// could not be read.
     ///
     /// # Errors
     ///
     /// Those of `sink`.
     pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<VerifyOutcome> {
-        let mut outcome = VerifyOutcome::default();
-        let mut versions = Versions::default();
+        let mut fold = Fold::new(self);
         self.run(inputs, &VerifySurvey { engine: self.clone(), notes_keys: false }.into(), &mut |event| {
-            outcome.take(event, self, &mut versions, &mut |verified| sink.line(verified))
+            fold.take(event, &mut |verified| sink.line(verified))
         })?;
-        Ok(outcome)
+        Ok(fold.outcome)
     }
 }
 
@@ -64,7 +54,7 @@ pub(crate) struct VerifySurvey {
 }
 
 impl Survey for VerifySurvey {
-    type Found = Verdict;
+    type Found = Checked;
 
     const IS_LONG: bool = true;
 
@@ -77,25 +67,25 @@ impl Survey for VerifySurvey {
         target: &InputFile,
         source: &R,
         observer: &dyn Observer,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Checked, Error> {
         table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, observer)
     }
 
-    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Verdict> {
+    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Checked> {
         other(kind, target, contents)
     }
 
-    fn failed(&self, error: &Error) -> Verdict {
-        Verdict::of_finding(Finding::of(error))
+    fn failed(&self, error: &Error) -> Checked {
+        Checked::of_finding(Finding::of(error))
     }
 
-    fn has_vanished(&self, verdict: &Verdict) -> bool {
+    fn has_vanished(&self, verdict: &Checked) -> bool {
         verdict.findings.kind() == Some(ErrorKind::Vanished)
     }
 }
 
 /// Verifies a file that is no table; `None` if it is neither a log nor a MANIFEST.
-pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) -> Option<Verdict> {
+pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) -> Option<Checked> {
     let folder = file.folder.as_deref();
     match kind {
         OtherFile::Log => {
@@ -123,124 +113,122 @@ pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) 
 
 type Show<'a> = dyn FnMut(Verified) -> io::Result<()> + 'a;
 
-impl VerifyOutcome {
-    fn take(
-        &mut self,
-        event: Event<Verdict>,
-        engine: &Engine,
-        versions: &mut Versions,
-        show: &mut Show<'_>,
-    ) -> io::Result<()> {
-        const TABLE: &str = "a table that can be read";
-        let unreadable = |wanted, error| Verdict::of_finding(Finding::unreadable(wanted, error));
+const TABLE: &str = "a table that can be read";
+
+/// Makes verdicts from the events of a run.
+struct Fold<'e> {
+    engine: &'e Engine,
+    outcome: VerifyOutcome,
+    versions: Versions,
+    /// What was found of the current folder as a whole, and the worst verdict on one of its files.
+    folder: Option<(Checked, Verdict)>,
+}
+
+impl<'e> Fold<'e> {
+    fn new(engine: &'e Engine) -> Self {
+        Self { engine, outcome: VerifyOutcome::default(), versions: Versions::default(), folder: None }
+    }
+
+    fn take(&mut self, event: Event<Checked>, show: &mut Show<'_>) -> io::Result<()> {
+        let unreadable = |wanted, error| Checked::of_finding(Finding::unreadable(wanted, error));
         match event {
             Event::ListFailed { input, error } => {
-                self.list_failed = true;
-                self.verdict(
-                    Subject::of(&input),
-                    About::Unreadable,
-                    unreadable("a list of paths", error),
-                    show,
-                )
+                self.outcome.list_failed = true;
+                let checked = unreadable("a list of paths", error);
+                self.verified(Verified::new(Subject::of(&input), About::Unreadable, checked), show)
             }
             // A listed path is reported at the beginning of its folder.
             Event::Failed { target, .. } if target.listed => Ok(()),
             Event::Failed { target, error } => {
-                let verdict = unreadable("a table or a database folder", error);
-                self.verdict(target.subject(&[]), About::Unreadable, verdict, show)
+                let checked = unreadable("a table or a database folder", error);
+                self.verified(Verified::new(target.subject(&[]), About::Unreadable, checked), show)
             }
             Event::Begin { place, .. } => {
-                *versions = Versions::default();
-                let verdicts = verdicts_on_folder(&place);
-                verdicts.iter().for_each(|verified| self.see(&place.folder, &verified.verdict));
-                verdicts.into_iter().try_for_each(|verified| self.verified(verified, show))
+                self.versions = Versions::default();
+                let (files, folder) = verdicts_on_folder(&place);
+                self.folder = Some((folder, Verdict::Fine));
+                files.into_iter().try_for_each(|verified| self.verified(verified, show))
             }
             // The writes of a log that is gone are in a table by now.
             Event::Other { result: Err(error), .. } if error.kind() == ErrorKind::Vanished => Ok(()),
             Event::Other { kind, target, result } => {
                 let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
-                let mut verdict = result.unwrap_or_else(|error| unreadable("a log", error));
-                versions.add(&target, &mut verdict);
-                self.verdict(target.subject(&[]), about, verdict, show)
+                self.file(&target, about, result.unwrap_or_else(|error| unreadable("a log", error)), show)
             }
-            Event::End(place) => match versions.finding(&place.folder, engine) {
-                None => Ok(()),
-                Some(finding) => {
-                    let verdict = Verdict::of_finding(finding);
-                    self.see(&place.folder, &verdict);
-                    self.verdict(place.subject(&[]), About::Folder, verdict, show)
-                }
-            },
+            Event::End(place) => {
+                let (mut checked, files) = self.folder.take().unwrap_or_default();
+                self.versions
+                    .finding(&place.folder, self.engine)
+                    .into_iter()
+                    .for_each(|finding| checked.findings.push(finding));
+                let mut verified =
+                    Verified::new(place.subject(&[]), About::Folder, checked).of_folder(&place.folder);
+                verified.verdict = verified.verdict.max(files);
+                self.verified(verified, show)
+            }
             Event::Table { target, result } => {
                 if let Some((folder, error)) = &target.around {
-                    let verdict = unreadable("a folder that can be listed", error.clone());
+                    let checked = unreadable("a folder that can be listed", error.clone());
                     let subject = Subject { path: folder, ..Subject::of(&target.input) };
-                    self.verdict(subject, About::Unreadable, verdict, show)?;
+                    self.verified(Verified::new(subject, About::Unreadable, checked), show)?;
                 }
-                let mut verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
-                versions.add(&target, &mut verdict);
-                target.folder.iter().for_each(|folder| self.see(folder, &verdict));
-                self.verdict(target.subject(&[]), About::Table, verdict, show)
+                self.file(
+                    &target,
+                    About::Table,
+                    result.unwrap_or_else(|error| unreadable(TABLE, error)),
+                    show,
+                )
             }
             Event::Lost(target) => {
-                let verdict = unreadable(TABLE, PathError::vanished());
-                self.verdict(target.subject(&[]), About::Table, verdict, show)
+                self.file(&target, About::Table, unreadable(TABLE, PathError::vanished()), show)
             }
         }
     }
 
-    /// Notes the folder of a verdict if that tells of damage.
-    fn see(&mut self, folder: &Folder, verdict: &Verdict) {
-        let is_damage = verdict.findings.counts().any(|(code, _)| code.weight() == Weight::Damage);
-        if !is_damage || self.last_damaged == folder.path() {
-            return;
-        }
-        self.last_damaged = folder.path().to_owned();
-        match self.damaged.len() < MAX_DAMAGED {
-            true => self.damaged.push(folder.path().to_owned()),
-            false => self.more_damaged += 1,
-        }
-    }
-
-    fn verdict(
+    fn file(
         &mut self,
-        subject: Subject<'_>,
+        target: &InputFile,
         about: About,
-        verdict: Verdict,
+        mut checked: Checked,
         show: &mut Show<'_>,
     ) -> io::Result<()> {
-        self.verified(Verified::new(subject, about, verdict), show)
+        self.versions.add(target, &mut checked);
+        let verified = Verified::new(target.subject(&[]), about, checked);
+        let folder = target.folder.as_ref().filter(|folder| target.listed || folder.is_database());
+        self.verified(folder.into_iter().fold(verified, |verified, folder| verified.of_folder(folder)), show)
     }
 
     fn verified(&mut self, verified: Verified, show: &mut Show<'_>) -> io::Result<()> {
-        if verified.counts() {
-            self.counts.add(&verified.verdict);
+        match &mut self.folder {
+            Some((_, worst)) => *worst = verified.verdict.max(*worst),
+            None => self.outcome.verdicts.add(verified.verdict),
         }
         show(verified)
     }
 }
 
-/// The verdicts on a folder that precede those on its tables: on files that are not looked at, on the MANIFEST, and
-/// on live tables that are not there.
-pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
+/// The verdicts on files of a folder that are not read as its tables and logs are: on the MANIFEST, if it is damaged, on
+/// files that are skipped, and on live tables that are missing. Then, what is known of the folder as a whole.
+pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> (Vec<Verified>, Checked) {
     let folder = &place.folder;
-    let of = |path: &Path, about, verdict| {
-        Verified::new(Subject { path, ..Subject::of(&place.input) }, about, verdict)
+    let of = |path: &Path, about, checked| {
+        Verified::new(Subject { path, ..Subject::of(&place.input) }, about, checked).of_folder(folder)
     };
     let skipped = folder.skipped().into_iter().map(|(path, error)| {
         let is_log = path.extension().is_some_and(|extension| extension == "log");
         let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let about = if is_log || is_folder { About::Unreadable } else { About::Table };
-        of(path, about, Verdict::of_finding(Finding::unreadable("a table", error)))
+        of(path, about, Checked::of_finding(Finding::unreadable("a table", error)))
     });
-    let (path, verdict) = manifest(folder);
+    let (manifest, checked) = manifest(folder);
+    let manifest = manifest.map(|(path, finding)| of(path, About::Manifest, Checked::of_finding(finding)));
     let missing = folder.missing().map(|(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let found = format!("no such file{}", folder.copy_text(table));
         let finding = Finding::new(Code::TableMissing, None, expected, found);
-        of(&path, About::Table, Verdict::of_finding(finding.with_lost(LostKeys::of_table(table))))
+        of(&path, About::Table, Checked::of_finding(finding.with_lost(LostKeys::of_table(table))))
     });
-    skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
+    (skipped.chain(manifest).chain(missing).collect(), checked)
 }
 
 /// The offset of the byte with the only wrong bit in the MANIFEST; `None` if no such bit is found.
@@ -252,33 +240,36 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
     <[u64; 1]>::try_from(bits).ok().map(|[bit]| bit)
 }
 
-/// Returns the path that the verdict on a whole folder is about, and the verdict. The verdict names the fault of the
-/// MANIFEST or, if there is none, those of the database as a whole.
-fn manifest(folder: &Arc<Folder>) -> (&Path, Verdict) {
-    let mut verdict = Verdict::default();
+/// Returns the fault of the MANIFEST, if there is one, with its path, and what is known of the database as a whole.
+pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Finding)>, Checked) {
+    let mut checked = Checked::default();
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
         let finding = match folder.database().manifest().err().and_then(missing_manifest) {
-            Some(text) => {
-                let plain = Some(format!("{text}: LevelDB does not open the database"));
-                Finding { code: Code::Manifest, plain, ..finding }
+            Some(title) => {
+                let is_current = path.file_name().is_some_and(|name| name == "CURRENT");
+                let code = if is_current { Code::CurrentMissing } else { Code::ManifestMissing };
+                let plain = Some(format!("{title}, so LevelDB does not open the database"));
+                Finding { code, plain, title: Some(title), ..finding }
             }
-            None => finding,
+            None if finding.code == Code::CurrentDamaged => {
+                Finding { title: finding.plain.clone(), ..finding }
+            }
+            None => return (Some((path, finding)), checked),
         };
-        verdict.findings.push(finding);
-        return (path, verdict);
+        checked.findings.push(finding);
+        return (None, checked);
     }
     let faults = state::faults(folder);
-    faults.iter().for_each(|fault| verdict.findings.push(fault.finding()));
+    faults.iter().for_each(|fault| checked.findings.push(fault.finding()));
+    checked.warnings = faults.iter().filter_map(StateFault::warning).collect();
     // Tables that the MANIFEST misses show what was at its end.
     if !faults.iter().any(|fault| matches!(fault, StateFault::Unlisted(_))) {
-        verdict.take_end(folder.incomplete_tail(), passed_over(folder));
+        checked.take_end(folder.incomplete_tail(), passed_over(folder));
     }
-    if let Some(huge) = state::huge_manifest(folder) {
-        verdict.notes.push(Note::HugeManifest(huge.text(folder.path())));
-    }
-    (folder.path(), verdict)
+    state::huge_manifest(folder).iter().for_each(|huge| checked.findings.push(huge.finding()));
+    (None, checked)
 }
 
 /// Finds a part of the MANIFEST that LevelDB passes over, or a number that it takes as it is. `None`: there is neither,

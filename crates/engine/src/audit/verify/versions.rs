@@ -19,7 +19,7 @@ use crate::audit::current_manifest::is_goleveldb;
 use crate::audit::order::Order;
 use crate::audit::scan::Stored;
 use crate::engine::Engine;
-use crate::report::{Code, Finding, Verdict};
+use crate::report::{Checked, Code, Finding};
 use crate::run::InputFile;
 use crate::walk::Folder;
 use crate::words::counted;
@@ -47,7 +47,7 @@ pub(crate) struct Versions {
 
 impl Versions {
     /// Takes the sequence numbers of a table or a log.
-    pub(crate) fn add(&mut self, file: &InputFile, verdict: &mut Verdict) {
+    pub(crate) fn add(&mut self, file: &InputFile, verdict: &mut Checked) {
         let stretches = std::mem::take(&mut verdict.stretches);
         if !file.listed {
             return;

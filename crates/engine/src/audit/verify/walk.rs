@@ -1,20 +1,19 @@
 //! The walk through a table: its index, and every entry of every data block.
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
-use filterblock::{Error, LegacyHash, Result, SharedPolicy, Structure, quote};
+use filterblock::{Error, LegacyHash, Result, Structure, quote};
 
 use super::budget::{Budget, Exceeded};
 use super::denials::{BATCH_KEYS, Batch, StoredKey};
 use super::stretches::TableStretches;
-use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler, order::OrderCheck};
+use super::{denials::DenialCheck, extents::BlockExtents, order::OrderCheck};
 use crate::audit::correct::key_orders::{Between, KeyOrders};
 use crate::audit::correct::{corrected, patched};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
-use crate::audit::rates::MeasuredRate;
 use crate::audit::read_options;
 use crate::audit::stats::{KeyCounter, Offsets};
-use crate::report::{Code, Finding, Findings, Note, Verdict};
+use crate::report::{Checked, Code, Finding, Findings, Note};
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
 /// counters.
@@ -25,8 +24,7 @@ pub(super) struct Walk<'a, 'v, R> {
     table: &'a Table<R>,
     order: OrderCheck,
     pub(super) denials: Option<DenialCheck<'a>>,
-    pub(super) sampler: Option<FprSampler<'a, SharedPolicy, bytes::Bytes>>,
-    /// The first of the possible encodings. Absent keys are made from keys in this encoding.
+    /// The first of the possible encodings.
     pub(super) encoding: KeyEncoding,
     /// All keys have to be internal keys.
     pub(super) is_internal: bool,
@@ -45,7 +43,7 @@ pub(super) struct Walk<'a, 'v, R> {
     tried_bits: u32,
     /// No entry of a block has been missed so far.
     complete: bool,
-    verdict: &'v mut Verdict,
+    verdict: &'v mut Checked,
 }
 
 /// The maximum number of damaged blocks in which one wrong bit is looked for.
@@ -57,7 +55,6 @@ const MAX_TRIED_BLOCK: usize = 1 << 20;
 pub(super) struct Walked {
     pub(super) order: std::result::Result<Findings, Note>,
     pub(super) denials: Option<(u64, Findings, Option<LegacyHash>)>,
-    pub(super) measured_fpr: Option<MeasuredRate>,
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) last_key: Option<Vec<u8>>,
     pub(super) counter: KeyCounter,
@@ -93,13 +90,12 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         table: &'a Table<R>,
         order: OrderCheck,
         budget: Budget,
-        verdict: &'v mut Verdict,
+        verdict: &'v mut Checked,
     ) -> Self {
         Self {
             table,
             order,
             denials: None,
-            sampler: None,
             encoding: KeyEncoding::Whole,
             is_internal: false,
             seen: None,
@@ -133,14 +129,11 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 
     pub(super) fn end(self) -> Walked {
-        let Self { order, denials, sampler, first_key, counter, extents, stretches, complete, .. } = self;
-        let denials = denials.map(DenialCheck::finish);
-        let hash = denials.as_ref().and_then(|(_, _, hash)| *hash);
+        let Self { order, denials, first_key, counter, extents, stretches, complete, .. } = self;
         Walked {
             last_key: order.last_key().map(<[u8]>::to_vec),
             order: order.finish(),
-            denials,
-            measured_fpr: sampler.and_then(|sampler| sampler.finish(hash)),
+            denials: denials.map(DenialCheck::finish),
             first_key,
             counter,
             extents,
@@ -223,9 +216,6 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         if let Some(denials) = &mut self.denials {
             denials.begin_block(handle.offset);
         }
-        if let Some(sampler) = &mut self.sampler {
-            sampler.begin_block(handle.offset);
-        }
         let within = self.entries(&mut entries, handle.offset, bounds);
         self.cursor = Some(entries);
         if let Some(denials) = &mut self.denials {
@@ -282,9 +272,6 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         if let Some(stretches) = &mut self.stretches {
             stretches.add(keys, offset);
         }
-        if let Some(sampler) = self.sampler.as_mut().filter(|sampler| sampler.is_listening()) {
-            keys.iter().filter_map(|stored| stored.filtered).for_each(|key| sampler.key(key));
-        }
         if self.is_internal {
             for key in keys.iter().filter(|stored| stored.filtered.is_none()).map(|stored| stored.key) {
                 self.verdict.findings.add(Code::ShortKey, || {
@@ -330,7 +317,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     fn damage_with(&mut self, error: &Error, bounds: Bounds<'_>, bit: Option<u64>) {
         self.complete = false;
         let (finding, encoding) = (Finding::of(error).with_wrong_bit(bit), self.shown_encoding());
-        let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding);
+        let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding).filter(|_| bit.is_none());
         self.verdict.findings.add(finding.code, || finding.with_lost(lost()));
     }
 

@@ -171,7 +171,7 @@ mod tests {
         let fills = [Fill::Share(0.5), Fill::Empty, Fill::Unknown, Fill::Empty];
         let strip =
             FillStrip { name: "7.ldb".to_owned(), set: Some(0.48), bins: FillBins::new(4, 400, fills) };
-        assert_eq!(names(&strip), ["7.ldb: 4 filters, 48.0 % set", "50.0 % empty, 1 not known"]);
+        assert_eq!(names(&strip), ["7.ldb: 4 filters, 48.0% set", "50.0% empty, 1 not known"]);
         let none = FillStrip { name: "8.ldb".to_owned(), set: None, bins: FillBins::default() };
         assert_eq!(names(&none), ["8.ldb: 0 filters"]);
         let text = fill(&[strip, none]).into_string();

@@ -16,7 +16,7 @@ mod scale;
 mod svg;
 mod tree;
 
-pub(super) use curve::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve};
+pub(super) use curve::{CurveMark, CurvePoint, TuneCurve, curve};
 pub(super) use fill::{FillStrip, fill};
 pub(super) use levels::{LevelSize, levels};
 pub(super) use plot::Interval;

@@ -189,12 +189,12 @@ mod tests {
     fn few_tables_have_a_mark_each() {
         let (plot, dots) = all(&[point(10.0, 0.01), point(20.0, 0.0), point(5.0, 0.1)]);
         assert_eq!(plot.across, Linear { low: 0.0, high: 20.0 });
-        // The axis goes from 0.001 % to 100 %.
+        // The axis goes from 0.001% to 100%.
         let shown: Vec<_> = dots.iter().map(|dot| (dot.x, (dot.y * 5.0).round(), dot.is_below)).collect();
-        // If no false positive was found, the upper end of the interval is shown: 0.01 %.
+        // If no false positive was found, the upper end of the interval is shown: 0.01%.
         assert_eq!(shown, [(0.5, 3.0, false), (1.0, 1.0, true), (0.25, 4.0, false)]);
         assert!(
-            dots[0].title.starts_with("1.ldb: 10.0 bits an entry, 1.00 % (0.50 % to 2.01 %)"),
+            dots[0].title.starts_with("1.ldb: 10.0 bits an entry, 1.00% (0.50% to 2.01%)"),
             "{}",
             dots[0].title
         );
@@ -240,7 +240,7 @@ mod tests {
     fn one_table_has_room_around_it() {
         let (plot, dots) = all(&[point(10.0, 0.009)]);
         assert_eq!((plot.across.high, dots[0].x), (16.0, 0.625));
-        // The axis goes from 0.1 % to 10 %.
+        // The axis goes from 0.1% to 10%.
         assert!((0.45..0.5).contains(&dots[0].y), "{}", dots[0].y);
     }
 
@@ -265,7 +265,7 @@ mod tests {
             (40.0, 0.02),
         ];
         let text = rates(&Rates { points: vec![point(12.0, 0.03)], formula, left_out: 0 }).into_string();
-        // The axes reach from 1 % to 10 %, and up to 16 bits: there are two lines between three points, and
+        // The axes reach from 1% to 10%, and up to 16 bits: there are two lines between three points, and
         // one in the list.
         assert_eq!(text.matches(r#"<line class="p-formula""#).count(), 2 + 1, "{text}");
     }

@@ -66,11 +66,9 @@ pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, ti
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     Circle,
-    Square,
     Diamond,
     /// A triangle that points down: the value is here or below.
     Below,
-    Cross,
 }
 
 impl Shape {
@@ -79,10 +77,8 @@ impl Shape {
         let (r, s, d) = (number(r), number(r * 0.88), number(r * 1.35));
         match self {
             Self::Circle => format!("M-{r} 0a{r} {r} 0 1 1 0 .01z"),
-            Self::Square => format!("M-{s}-{s}H{s}V{s}H-{s}z"),
             Self::Diamond => format!("M0-{d}L{d} 0L0 {d}L-{d} 0z"),
             Self::Below => format!("M-{r}-{s}H{r}L0 {d}z"),
-            Self::Cross => format!("M-{s}-{s}L{s} {s}M-{s} {s}L{s}-{s}"),
         }
     }
 }

@@ -104,23 +104,10 @@ fn some_reads(advised: f64) -> Vec<ReadsPair> {
 }
 
 fn some_curve() -> TuneCurve {
-    let line = |(base_lg, over): (u8, f64)| CurveLine {
-        name: if base_lg < 63 {
-            format!("a filter every {} KiB", 1 << (base_lg - 10))
-        } else {
-            "one filter".to_owned()
-        },
-        points: (4..=20)
-            .map(|bits| {
-                let value = 0.6185_f64.powi(bits as i32) * 1.1;
-                let size = f64::from(bits) * 125_000.0 * over + 30_000.0 * over;
-                CurvePoint {
-                    bits_per_key: bits,
-                    size,
-                    rate: Interval { value, low: value * 0.9, high: value * 1.1 },
-                }
-            })
-            .collect(),
+    let point = |bits_per_key: u32| {
+        let value = 0.6185_f64.powi(bits_per_key as i32) * 1.1;
+        let size = f64::from(bits_per_key) * 125_000.0 + 30_000.0;
+        CurvePoint { bits_per_key, size, rate: Interval { value, low: value * 0.9, high: value * 1.1 } }
     };
     let mark = |name: &str, bits: f64| CurveMark {
         name: name.to_owned(),
@@ -128,9 +115,9 @@ fn some_curve() -> TuneCurve {
         rate: Interval::exact(0.6185_f64.powf(bits) * 1.2),
     };
     TuneCurve {
-        lines: [(11, 1.3), (14, 1.1), (16, 1.03), (63, 1.0)].map(line).into(),
-        present: Some(mark("now: 10 bits a key", 10.6)),
-        advised: Some(mark("advised: 12 bits a key", 12.3)),
+        points: (4..=20).map(point).collect(),
+        present: Some(mark("now: 10 bits per key", 10.6)),
+        advised: Some(mark("advised: 12 bits per key", 12.3)),
         budget: Some(1_600_000.0),
     }
 }
@@ -174,7 +161,6 @@ fn small() -> Vec<Markup> {
         TreeLevel { name: "level 2".to_owned(), tables: vec![TreeTable { range: None, ..one }] },
     ];
     let mut numbers = Numbers(1);
-    let line = CurveLine { name: HOSTILE.to_owned(), points: vec![CurvePoint::default()] };
     vec![
         tree(&Tree::default()),
         rates(&Rates::default()),
@@ -187,7 +173,7 @@ fn small() -> Vec<Markup> {
         fill(&[strip(HOSTILE, 0, |_| false), strip(HOSTILE, 1, |_| true)]),
         super::levels(&[LevelSize { name: HOSTILE.to_owned(), ..LevelSize::default() }]),
         reads(&[ReadsPair { name: HOSTILE.to_owned(), ..ReadsPair::default() }]),
-        curve(&TuneCurve { lines: vec![line], ..TuneCurve::default() }),
+        curve(&TuneCurve { points: vec![CurvePoint::default()], ..TuneCurve::default() }),
     ]
 }
 
@@ -220,13 +206,14 @@ fn strange() -> Vec<Markup> {
             let pair = |now| ReadsPair { name: HOSTILE.to_owned(), now, advised: Some(Interval::exact(b)) };
             pictures.push(reads(&[pair(interval), pair(Interval::exact(a))]));
             let curve_point = |rate| CurvePoint { bits_per_key: u32::MAX, size: b, rate };
-            let line = CurveLine {
-                name: HOSTILE.to_owned(),
-                points: [interval, Interval::exact(a)].map(curve_point).into(),
-            };
+            let points = [interval, Interval::exact(a)].map(curve_point).into();
             let mark = Some(CurveMark { name: HOSTILE.to_owned(), size: a, rate: Interval::exact(b) });
-            let lines = vec![line.clone(), line];
-            pictures.push(curve(&TuneCurve { lines, present: mark.clone(), advised: mark, budget: Some(a) }));
+            pictures.push(curve(&TuneCurve {
+                points,
+                present: mark.clone(),
+                advised: mark,
+                budget: Some(a),
+            }));
         }
     }
     let level =

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use crate::audit::overview::{Kind, Overview};
 use crate::page::request::Shown;
 use crate::page::verdict::logs_not_read;
-use crate::page::words::{message, name, sentence};
-use crate::report::{BudgetOrigin, Depth, Tuning};
-use crate::words::{about_count, count, counted, size};
+use crate::page::words::{message, name};
+use crate::report::{Depth, Tuning};
+use crate::words::{about_count, count, counted, sentence, size};
 
 /// The greatest number of files or policies that are listed for one fact.
 const MOST: usize = 20;
@@ -110,27 +110,15 @@ fn logs(overview: &Overview) -> Markup {
 }
 
 fn tuned(tuning: &Tuning) -> Markup {
-    let memory = &tuning.memory;
-    let origin = match tuning.budget.origin {
-        BudgetOrigin::Given => "as given",
-        BudgetOrigin::InUse => "what the filters take today",
-        BudgetOrigin::TenBits => "ten bits a key",
-    };
     html! {
-        (fact("Filters in memory", html! {
-            "LevelDB maps the first 1,000 tables that it opens, here " (count(memory.mapped_tables))
-            ", and holds the filters of the others on the heap: " (counted(memory.heap_tables, "table")) ", "
-            (size(memory.heap_bytes)) ". goleveldb keeps all in its block cache."
-        }))
-        (fact("Budget", html! { (size(tuning.budget.bytes)) ", " (origin) }))
+        @if let Some(budget) = tuning.budget { (fact("Budget", html! { (size(budget)) })) }
         @if tuning.policy_assumed {
             (fact("Advice for", html! {
                 code { (tuning.policy.name()) } ", " (tuning.policy.program()) "'s own policy"
             }))
         }
-        @for note in &tuning.notes { (fact("Note", html! { (message(note)) })) }
-        @for fault in tuning.faults.iter().take(MOST) {
-            (fact(if fault.denied > 0 { "Not sound" } else { "Left out" }, html! { (name(fault.name.as_bytes())) ": " (message(&fault.error)) }))
+        @for table in tuning.left_out.iter().take(MOST) {
+            (fact("Left out", html! { (name(table.name.as_bytes())) ": " (message(&table.why.text)) }))
         }
     }
 }
@@ -138,8 +126,8 @@ fn tuned(tuning: &Tuning) -> Markup {
 fn sampled(tuning: &Tuning) -> String {
     let sample = &tuning.sample;
     let entries = about_count(sample.entries);
-    match sample.all {
-        true if tuning.left_out() > 0 => {
+    match sample.tables == sample.of_tables {
+        true if !tuning.left_out.is_empty() => {
             let tables = counted(sample.tables, "table");
             format!("For other filters: all {entries} entries of the {tables} that could be read.")
         }
@@ -149,7 +137,7 @@ fn sampled(tuning: &Tuning) -> String {
             count(sample.tables),
             counted(sample.of_tables, "table"),
             size(sample.bytes),
-            size(sample.of_bytes)
+            size(tuning.size())
         ),
     }
 }

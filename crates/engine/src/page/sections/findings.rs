@@ -56,17 +56,17 @@ fn summary(found: &OverviewFindings) -> String {
             ),
         };
     }
-    let entries = counted_as(found.counts.entries, "entry", "entries");
-    let files = counted(found.counts.all(), "file");
+    let entries = counted_as(found.entries, "entry", "entries");
+    let files = counted(found.files, "file");
     match found.total() {
-        0 if found.counts.all() == 0 => "None: there is nothing to read.".to_owned(),
+        0 if found.files == 0 => "None: there is nothing to read.".to_owned(),
         0 => format!(
             "None. Every block of {files} was read with its checksum, and the filters asked for {entries}."
         ),
         total => format!(
             "{} in {files} with {entries}; {} is denied by a filter.",
             counted(total, "finding"),
-            match found.counts.denied {
+            match found.false_negatives {
                 0 => "no stored key".to_owned(),
                 denied => format!("each of {}", counted_as(denied, "stored key", "stored keys")),
             }

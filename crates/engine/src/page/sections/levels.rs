@@ -33,7 +33,8 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
             advised: size_advised(page, at).map(|size| size.value.round() as u64),
         })
         .collect();
-    let visited = page.tuned().is_some_and(|tuning| tuning.levels.iter().any(|level| level.visits.is_some()));
+    let is_checked =
+        page.tuned().is_some_and(|tuning| tuning.levels.iter().any(|level| level.checked.is_some()));
     let mut titles = vec![
         "",
         "#tables",
@@ -45,15 +46,15 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
         "#bits an entry",
         "#random keys passing",
     ];
-    titles.extend(visited.then_some("#tables asked for an absent key"));
+    titles.extend(is_checked.then_some("#tables checked per absent key"));
     titles.extend(advised.then_some("#filters as advised"));
     let lines: Vec<Vec<Cell>> = places
         .iter()
         .map(|(&at, sums)| {
             let mut line = cells(at, sums);
-            if visited {
-                let visits = level(page, at).and_then(|level| level.visits);
-                line.push(Cell::Number(or_dash(visits.map(|visits| number(visits.absent)))));
+            if is_checked {
+                let checked = level(page, at).and_then(|level| level.checked);
+                line.push(Cell::Number(or_dash(checked.map(number))));
             }
             if advised {
                 line.push(Cell::Number(or_dash(size_advised(page, at).map(about_size))));

@@ -103,7 +103,7 @@ fn line(table: &Table, filter: &FilterBlock, rate: MeasuredRate) -> Vec<Cell> {
         Cell::Number(or_dash(table.bits_per_entry().map(bits_per_entry))),
         Cell::Number(measured(rate)),
         Cell::Number(rate_interval(rate)),
-        Cell::Number(or_dash(filter.neighbour_fpr.map(measured))),
+        Cell::Number(or_dash(filter.similar_fpr.map(measured))),
         Cell::Number(or_dash(filter.estimated_fpr.map(percent))),
     ]
 }
@@ -136,12 +136,12 @@ mod tests {
         };
         let alike = |of: &[(f64, f64)]| alike(&points(of));
         let text = alike(&[(10.0, 0.01), (10.9, 0.015), (10.1, 0.02)]);
-        assert_eq!(text.as_deref(), Some("All 3 tables let about as many pass: 1.00 % to 2.00 %."));
+        assert_eq!(text.as_deref(), Some("All 3 tables let about as many pass: 1.00% to 2.00%."));
         assert_eq!(alike(&[(10.0, 0.01), (10.0, 0.021)]), None);
         assert_eq!(alike(&[(10.0, 0.01), (11.1, 0.01)]), None);
         assert_eq!(alike(&[(10.0, 0.01), (10.0, 0.0)]), None);
         let only = alike(&[(10.0, 0.01)]);
-        assert_eq!(only.as_deref(), Some("The only table with a known rate lets 1.00 % pass."));
+        assert_eq!(only.as_deref(), Some("The only table with a known rate lets 1.00% pass."));
     }
 
     #[test]

@@ -5,16 +5,18 @@ use maud::{Markup, html};
 use super::grid::{Cell, grid};
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
 use crate::page::request::Shown;
-use crate::page::words::{place, sentence};
-use crate::report::{Estimate, LevelOutcome, NearKind, Reads, TableLevel};
-use crate::words::{ask_for_lookups, estimate, interval, or_dash};
+use crate::page::words::place;
+use crate::report::{Estimate, LevelOutcome, Reads, SimilarKind, TableLevel, Tuning};
+use crate::words::{estimate, interval, or_dash, similar_text};
 
 pub(crate) fn reads(page: &Shown<'_>) -> Markup {
-    let Some(now) = page.tuned().and_then(|tuning| tuning.now.reads) else { return html! {} };
+    let Some((tuning, now)) = page.tuned().and_then(|tuning| Some((tuning, tuning.now.reads?))) else {
+        return html! {};
+    };
     let advised = page.advised().and_then(|choice| choice.outcome.reads);
-    let kinds = kinds(&now);
-    let of_advised = advised.as_ref().map(self::kinds);
-    let pairs: Vec<(&str, Estimate, Option<Estimate>)> = kinds
+    let kinds = kinds(tuning, &now);
+    let of_advised = advised.as_ref().map(|reads| self::kinds(tuning, reads));
+    let pairs: Vec<(String, Estimate, Option<Estimate>)> = kinds
         .into_iter()
         .enumerate()
         .filter_map(|(at, (what, now))| {
@@ -25,7 +27,7 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
     let pictures: Vec<ReadsPair> = pairs
         .iter()
         .map(|(what, now, advised)| ReadsPair {
-            name: (*what).to_owned(),
+            name: what.clone(),
             now: interval_of(*now),
             advised: advised.map(interval_of),
         })
@@ -52,7 +54,6 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
             p {
                 "The mean number of data blocks that a lookup reads, over all levels. A stored key needs one; whatever \
                  is above is wasted."
-                @if let Some(text) = ask_for_lookups(&now) { " " (sentence(text)) }
             }
             div.pair {
                 figure { (picture(&pictures)) }
@@ -60,7 +61,7 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
             }
             @let by_level = by_level(page);
             @if !by_level.is_empty() {
-                p { "Level by level, for " (headline(&now)) ":" }
+                p { "Level by level, for " (kinds_of_levels(tuning)) ":" }
                 figure { (picture(&by_level)) }
             }
         }
@@ -72,8 +73,8 @@ fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
     let Some(tuning) = page.tuned() else { return Vec::new() };
     let advised = page.advised();
     let of_level = |level: &LevelOutcome| {
-        let advised = advised.and_then(|choice| {
-            let level = choice.outcome.levels.iter().find(|of| of.number == level.number)?;
+        let advised = advised.and_then(|candidate| {
+            let level = candidate.outcome.levels.iter().find(|of| of.number == level.number)?;
             level.reads.map(interval_of)
         });
         Some(ReadsPair {
@@ -86,29 +87,22 @@ fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
 }
 
 /// The kind of keys that the reads of each level are about.
-fn headline(reads: &Reads) -> &'static str {
-    let [own, between, changed, cut, longer, random, _] = kinds(reads).map(|(name, _)| name);
-    match reads.worst {
-        _ if reads.lookups.is_some() => own,
-        Some(NearKind::Between) => between,
-        Some(NearKind::Changed) => changed,
-        None => random,
-        Some(NearKind::Cut) => cut,
-        Some(NearKind::Longer) => longer,
-    }
+fn kinds_of_levels(tuning: &Tuning) -> &'static str {
+    if tuning.lookups.is_some() { OWN } else { RANDOM }
 }
 
+const OWN: &str = "absent keys of your own";
+const RANDOM: &str = "random absent keys";
+
 /// The kinds of lookups, and the reads of each.
-fn kinds(reads: &Reads) -> [(&'static str, Option<Estimate>); 7] {
-    [
-        ("absent keys of your own", reads.lookups),
-        ("absent keys between stored ones", reads.near.between),
-        ("stored keys with a byte changed", reads.near.changed),
-        ("stored keys cut short", reads.near.cut),
-        ("stored keys made longer", reads.near.longer),
-        ("random absent keys", Some(reads.random)),
-        ("stored keys", Some(reads.present)),
-    ]
+fn kinds(tuning: &Tuning, reads: &Reads) -> Vec<(String, Option<Estimate>)> {
+    let own = tuning.lookups.map(|_| (OWN.to_owned(), Some(reads.absent)));
+    let similar = SimilarKind::ALL
+        .iter()
+        .map(|&kind| (format!("similar keys, {}", similar_text(kind)), reads.of_kind(kind)));
+    let others = [(RANDOM, reads.random), ("stored keys", reads.stored)];
+    let others = others.map(|(what, reads)| (what.to_owned(), Some(reads)));
+    own.into_iter().chain(similar).chain(others).collect()
 }
 
 fn interval_of(estimate: Estimate) -> Interval {

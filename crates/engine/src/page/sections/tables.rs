@@ -81,7 +81,7 @@ fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
         Cell::Number(or_dash(filter.map(|filter| size(filter.size)))),
         Cell::Number(or_dash(filter.and_then(|_| table.bits_per_entry()).map(bits_per_entry))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.random_fpr).map(measured))),
-        Cell::Number(or_dash(filter.and_then(|filter| filter.neighbour_fpr).map(measured))),
+        Cell::Number(or_dash(filter.and_then(|filter| filter.similar_fpr).map(measured))),
         match table.state() {
             TableState::Damaged | TableState::Missing | TableState::Unreadable => {
                 Cell::Text(html! { b.bad { (state_text) } })

@@ -8,22 +8,36 @@ mod models;
 use std::path::Path;
 
 use markup::Node;
-use models::{database, fault, table, tuning, unfiltered};
+use models::{database, table, unfiltered};
 
 use super::document::document;
 use super::request::Shown;
-use super::verdict::{USUAL_POLICY, Verdict};
+use super::verdict::facts;
 use crate::audit::CutKey;
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
-use crate::report::{Action, Advice, Code, Finding, FoundFilters, Table, Tuning, Verdict as TableVerdict};
-use crate::words::{path_word, rebuild_command, renew_text, repair_command};
+use crate::audit::tune::advise;
+use crate::audit::tune::examples::{tuning, with_lookups};
+use crate::report::{
+    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Finding, HugeManifest, Table, TuneFailure,
+    Tuning, Verdict,
+};
+use crate::words::{AdviceText, advice_text, rebuild_command, repair_command};
 
-/// The verdict in a line, and the page.
-fn page(overview: &Overview, tuning: Option<&Tuning>) -> (String, String) {
-    let tuning = tuning.map(Ok);
-    let page = Shown { path: Path::new("my db"), overview, strips: &[], tuning };
-    let verdict = Verdict::of(&page);
-    (verdict.line(), document(&page, &verdict))
+/// The advice on `my db`, and the page.
+fn page(overview: &Overview, tuning: Option<&Tuning>) -> (AdviceText, String) {
+    page_of("my db", overview, tuning.map(|tuning| Ok(tuning.clone())).as_ref())
+}
+
+fn page_of(
+    path: &str,
+    overview: &Overview,
+    tuned: Option<&Result<Tuning, TuneFailure>>,
+) -> (AdviceText, String) {
+    let (path, tuning) = (Path::new(path), tuned.and_then(|tuned| tuned.as_ref().ok()));
+    let advice = advise(&facts(path, overview, tuned), tuning);
+    let text = advice_text(&advice, tuning, path);
+    let html = document(&Shown { path, overview, strips: &[], tuned, advice: &advice }, &text);
+    (text, html)
 }
 
 /// The text of the cells of the table with this title in its head, line by line.
@@ -41,7 +55,7 @@ fn a_database_of_10_000_tables_fits_into_a_megabyte() {
     for at in [3, 500, 9000] {
         overview.tables[at] = unfiltered(overview.tables[at].clone());
     }
-    let tuning = tuning(true);
+    let tuning = tuning(Some(4));
     let (_, html) = page(&overview, Some(&tuning));
     assert!(html.len() < 1_000_000 && html.len() > 100_000, "{}", html.len());
     let root = markup::check(&html);
@@ -72,8 +86,8 @@ fn all_tables_of_a_smaller_one_are_listed() {
             "-",
             "28.3 KiB",
             "~10.0",
-            "1.00 %",
-            "1.1 %",
+            "1.00%",
+            "1.1%",
             "ok",
             "\"user/000000000000/settings\""
         ]
@@ -82,198 +96,155 @@ fn all_tables_of_a_smaller_one_are_listed() {
 }
 
 #[test]
-fn the_verdict_follows_the_advice() {
+fn the_page_begins_with_the_lines_of_tune() {
     let overview = database(100);
-    let leave = tuning(false);
-    let (line, html) = page(&overview, Some(&leave));
-    assert_eq!(
-        line,
-        "All 100 tables have filters, which take 2.8 MiB (~10.0 bits an entry) and let 1.012 % of random keys pass. Leave the \
-         filters as they are, as no others of the same size save enough."
-    );
-    assert!(!html.contains("<pre>") && html.contains("verdict good"));
-    let rebuild = tuning(true);
-    let (line, html) = page(&overview, Some(&rebuild));
-    let command = rebuild_command(Path::new("my db"), &["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]);
-    assert!(line.ends_with(&format!(" Run: {command}")), "{line}");
-    assert!(
-        line.contains(
-            " 6.8 times fewer wasted reads for 3.8 MiB more: rebuild with 20 bits a key on level 1, 9 on level 2 and a filter \
-             for every 64 KiB"
-        ),
-        "{line}"
-    );
+    let (text, html) = page(&overview, Some(&tuning(Some(10))));
+    assert_eq!((text.headline(), text.commands), ("fine".to_owned(), vec![]));
+    assert!(!html.contains("<pre>") && html.contains("class=\"verdict good\""));
+    let (text, html) = page(&overview, Some(&tuning(Some(4))));
+    let command = rebuild_command(Path::new("my db"), &["--bits-per-key", "10"].map(str::to_owned));
+    assert_eq!((text.headline(), &text.commands[..]), ("could be better".to_owned(), &[command.clone()][..]));
     let root = markup::check(&html);
     assert_eq!(root.of_name("pre").iter().map(|pre| pre.words()).collect::<Vec<_>>(), [command]);
-    assert!(html.contains("verdict better"));
+    assert!(html.contains("class=\"verdict better\""));
+    assert!(text.paragraphs.iter().all(|text| root.words().contains(text)), "{text:?}");
     let reads = lines(&root, "as advised");
     let kinds: Vec<_> = reads[1..].iter().map(|line| &*line[0]).collect();
-    assert_eq!(
-        kinds,
-        [
-            "absent keys of your own",
-            "absent keys between stored ones",
-            "stored keys with a byte changed",
-            "random absent keys",
-            "stored keys"
-        ]
-    );
+    assert_eq!((kinds.len(), kinds[4], kinds[5]), (6, "random absent keys", "stored keys"));
     let levels = lines(&root, "filters as advised");
-    assert_eq!(levels[1].last().unwrap(), "~6.7 MiB");
-    let settings = lines(&root, "formula");
-    assert_eq!(settings.len(), 1 + 4 * 17);
-    assert_eq!(settings.iter().filter(|line| line.last().unwrap() == "in use").count(), 1);
-    for text in ["every entry of 40 of 100 tables, 4 MiB of 10 MiB", "000009.ldb: not a table", "Compactions"]
-    {
-        assert!(root.words().contains(text) || text == "Compactions", "{text}");
+    assert_eq!(levels[1].last().unwrap(), "~1.5 MiB");
+    let candidates = lines(&root, "own lookups");
+    assert_eq!(candidates.len(), 1 + 17);
+    for mark in ["in use", "advised"] {
+        assert_eq!(candidates.iter().filter(|line| line.last().unwrap() == mark).count(), 1, "{mark}");
+    }
+    let (_, html) = page(&overview, Some(&with_lookups()));
+    for text in ["every entry of 40 of 100 tables, 82 MiB of 2 GiB", "000009.ldb: expected a table"] {
+        assert!(markup::check(&html).words().contains(text), "{text}");
     }
 }
 
 #[test]
-fn a_reason_against_tuning_is_told() {
-    let overview = database(3);
-    let page =
-        Shown { path: Path::new("db"), overview: &overview, strips: &[], tuning: Some(Err("no <entries>")) };
-    let root = markup::check(&document(&page, &Verdict::of(&page)));
-    assert!(root.words().contains("could not be found out: no <entries>"));
+fn a_reason_against_tuning_is_shown() {
+    let failure = |kind| Err(TuneFailure::new("no <entries>", kind));
+    let (text, html) = page_of("db", &database(3), Some(&failure(None)));
+    assert!(markup::check(&html).words().contains("could not be found out: no <entries>"));
+    assert_eq!(text.verdict, Verdict::Fine);
+    let (text, _) = page_of("db", &database(3), Some(&failure(Some(ErrorKind::Denied))));
+    assert_eq!(text.headline(), "cannot tell: no <entries>");
 }
 
-/// The verification and `tune` may see different numbers of keys.
+/// The verification reads all tables, and `tune` some. The bits in use are known to `tune` alone.
 #[test]
-fn the_command_against_denied_keys_is_that_of_tune() {
+fn false_negatives_are_those_of_the_verification() {
     let mut overview = database(3);
-    let finding = Finding::new(Code::FilterDeniesKey, 7, "this", "that");
-    overview.found.add(b"1", TableVerdict { denied: 7, ..TableVerdict::of_finding(finding) }, true);
-    let mut tuning = tuning(false);
-    // The filters tried deny nothing, but show the bits in use.
-    tuning.faults.clear();
-    let in_use = ["--bits-per-key", "10"].map(str::to_owned);
-    let line = page(&overview, Some(&tuning)).0;
-    assert!(line.ends_with(&rebuild_command(Path::new("my db"), &in_use)), "{line}");
-    assert!(!line.contains("as it is not known"), "{line}");
-    tuning.faults.push(fault("000009.ldb", "denied"));
-    tuning.faults[0].denied = 3;
-    let words = ["--bits-per-key", "16", "--policy", "leveldb.BuiltinBloomFilter2"].map(str::to_owned);
-    tuning.advice = Advice {
-        action: Action::Rebuild,
-        text: format!("{}. And more", renew_text(3)),
-        choice: None,
-        arguments: Some(words.to_vec()),
+    let finding = Finding::new(Code::FalseNegative, 7, "this", "that");
+    overview.found.add(b"1", TableVerdict { false_negatives: 7, ..TableVerdict::of_finding(finding) }, true);
+    let command =
+        |bits: &str| rebuild_command(Path::new("my db"), &["--bits-per-key", bits].map(str::to_owned));
+    let mut tuning = tuning(Some(16));
+    tuning.facts.filters.bits = Some(16);
+    for (tuning, bits) in [(Some(&tuning), "16"), (None, "10")] {
+        let (text, html) = page(&overview, tuning);
+        assert_eq!(text.headline(), "false negatives: filters of 1 hide 7 keys");
+        assert_eq!(text.commands, [command(bits)]);
+        assert!(html.contains("class=\"verdict bad\""), "{html}");
+    }
+    let tables = vec!["2".to_owned()];
+    tuning.facts.false_negatives = FalseNegatives { tables, hidden: 3, keys: Some(50) };
+    overview.found = OverviewFindings::default();
+    let (text, _) = page(&overview, Some(&tuning));
+    assert_eq!(text.headline(), "false negatives: filters of 2 hide 3 of 50 keys");
+}
+
+#[test]
+fn the_worst_counts() {
+    let verdict = |change: &dyn Fn(&mut Overview)| {
+        let mut overview = database(3);
+        change(&mut overview);
+        let (text, html) = page(&overview, None);
+        markup::check(&html);
+        text
     };
     let path = Path::new("my db");
-    let start = "Filters deny 7 keys that are stored: programs do not find them. No entry is lost: new filters bring them \
-                 back. And more.";
-    assert_eq!(page(&overview, Some(&tuning)).0, format!("{start} Run: {}", rebuild_command(path, &words)));
-    // What is missing stands in the text.
-    tuning.advice.arguments = None;
-    assert_eq!(page(&overview, Some(&tuning)).0, start);
-    overview.found = OverviewFindings::default();
-    let (line, html) = page(&overview, Some(&tuning));
-    assert!(line.ends_with("And more.") && html.contains("verdict bad"), "{line}");
+    let finding = |code| TableVerdict::of_finding(Finding::new(code, 7, "this", "that"));
+    let starts = |text: AdviceText, start: &str, commands: &[String]| {
+        assert!(text.headline().starts_with(start) && text.commands == commands, "{text:?}");
+    };
+    let repair = [repair_command(path)];
+    starts(verdict(&|_| {}), "fine", &[]);
+    let denied = |overview: &mut Overview| {
+        let verdict = TableVerdict { false_negatives: 3, ..finding(Code::FalseNegative) };
+        overview.found.add(b"1.ldb", verdict, true);
+    };
+    let wrong = |code: Code| move |overview: &mut Overview| overview.found.add(b"2.ldb", finding(code), true);
+    let both = |overview: &mut Overview| {
+        denied(overview);
+        wrong(Code::Checksum)(overview);
+    };
+    starts(verdict(&both), "damaged: 2.ldb", &repair);
+    let hidden = |overview: &mut Overview| {
+        denied(overview);
+        wrong(Code::Limit)(overview);
+    };
+    let bits = ["--bits-per-key", "10"].map(str::to_owned);
+    starts(
+        verdict(&hidden),
+        "false negatives: filters of 1.ldb hide 3 keys",
+        &[rebuild_command(path, &bits)],
+    );
+    starts(verdict(&wrong(Code::Limit)), "cannot tell: 2.ldb", &[]);
+    let deeper = |overview: &mut Overview| overview.found.add(b"my db", finding(Code::NewerBelow), true);
+    let text = verdict(&deeper);
+    assert_eq!((text.headline(), &*text.paragraphs[0]), ("damaged".to_owned(), Code::NewerBelow.meaning()));
+    let rebuild = [rebuild_command(path, &[])];
+    starts(
+        verdict(&wrong(Code::FilterMalformed)),
+        "could be better: filters of 2.ldb are malformed",
+        &rebuild,
+    );
+    starts(verdict(&wrong(Code::FilterUnreadable)), "damaged: filters of 2.ldb cannot be read", &rebuild);
+    let huge = |overview: &mut Overview| {
+        let (name, len, needed) = ("MANIFEST-000002".to_owned(), 445 << 20, 70);
+        overview.manifest = Some(HugeManifest { name, len, needed });
+    };
+    let text = "could be better: MANIFEST-000002 has 445 MiB, and 1 KiB would do";
+    starts(verdict(&huge), text, &repair);
+    let seen = |overview: &mut Overview| {
+        let damaged = Table { path: "3.ldb".into(), error: Some("x".to_owned()), ..Table::default() };
+        overview.found.see(&damaged);
+    };
+    starts(verdict(&seen), "damaged: 3.ldb", &repair);
+    // A folder of tables and a single table cannot be rebuilt.
+    let folder = |overview: &mut Overview| {
+        denied(overview);
+        (overview.kind, overview.has_records) = (Kind::Folder, false);
+    };
+    starts(verdict(&folder), "false negatives", &[]);
+    let table = |overview: &mut Overview| {
+        wrong(Code::Checksum)(overview);
+        overview.kind = Kind::Table;
+    };
+    assert!(verdict(&table).commands[0].starts_with("filterblock scan --carve "));
+    starts(verdict(&|overview| overview.tables.clear()), "fine: no tables yet", &[]);
 }
 
+/// `several policies` is a condition, which stands before the command.
 #[test]
-fn tables_of_several_policies_are_rebuilt_with_one_that_is_named() {
+fn of_several_policies_the_most_frequent_is_named() {
     let mut overview = database(4);
     for table in overview.tables.iter_mut().skip(1) {
         table.filter.as_mut().unwrap().policy = "leveldb.BuiltinBloomFilter".into();
     }
-    let finding = Finding::new(Code::FilterDeniesKey, 7, "this", "that");
-    overview.found.add(b"1", TableVerdict { denied: 7, ..TableVerdict::of_finding(finding) }, true);
-    let words = ["--policy", "leveldb.BuiltinBloomFilter"].map(str::to_owned);
-    let (line, _) = page(&overview, None);
-    let command = rebuild_command(Path::new("my db"), &words);
-    assert!(line.ends_with(&format!("has to follow --policy instead. Run: {command}")), "{line}");
-    assert!(line.contains("bring them back. They get 10 bits a key, as it is not known how many"), "{line}");
-    overview.found = OverviewFindings::default();
-    overview.tables[0].filter = None;
-    overview.tables[0] = unfiltered(overview.tables[0].clone());
-    let (line, _) = page(&overview, None);
-    assert!(line.ends_with(&format!("Run: {}", rebuild_command(Path::new("my db"), &[]))), "{line}");
-}
-
-#[test]
-fn the_verdict_says_what_is_worst_first() {
-    let verdict = |change: &dyn Fn(&mut Overview)| {
-        let mut overview = database(3);
-        change(&mut overview);
-        let (line, html) = page(&overview, None);
-        markup::check(&html);
-        line
-    };
-    let finding = |code| TableVerdict::of_finding(Finding::new(code, 7, "this", "that"));
-    let denied = |keys| TableVerdict { denied: keys, ..finding(Code::FilterDeniesKey) };
-    let starts = |line: String, start: &str, command: &str| {
-        assert!(line.starts_with(start) && line.ends_with(command), "{line}");
-    };
-    let path = Path::new("my db");
-    let verify = &format!("Run: filterblock verify {}", path_word(path));
-    let repair = &format!("Run: {}", repair_command(path));
-    let rebuild = &format!("Run: {}", rebuild_command(path, &[]));
-    let rebuild_usual = &format!("Run: {}", rebuild_command(path, &USUAL_POLICY.map(str::to_owned)));
-    starts(verdict(&|_| {}), "All 3 tables have filters", "and nothing is wrong.");
-    let all_wrong = |overview: &mut Overview| {
-        overview.found.add(b"1", denied(3), true);
-        overview.found.add(b"2", finding(Code::Checksum), true);
-    };
-    starts(
-        verdict(&all_wrong),
-        "Something is damaged: there are 2 findings, and filters deny 3 keys that are stored.",
-        repair,
+    let finding = Finding::new(Code::FalseNegative, 7, "this", "that");
+    overview.found.add(b"1", TableVerdict { false_negatives: 7, ..TableVerdict::of_finding(finding) }, true);
+    let words = ["--bits-per-key", "10", "--policy", "leveldb.BuiltinBloomFilter"].map(str::to_owned);
+    let (text, _) = page(&overview, None);
+    assert_eq!(text.commands, [rebuild_command(Path::new("my db"), &words)]);
+    assert!(
+        text.paragraphs.last().unwrap().starts_with("Tables have filters of several policies."),
+        "{text:?}"
     );
-    starts(
-        verdict(&|overview| overview.found.add(b"1", denied(1), true)),
-        "Filters deny 1 key that",
-        rebuild,
-    );
-    let malformed = |overview: &mut Overview| overview.found.add(b"1", finding(Code::FilterMalformed), true);
-    starts(verdict(&malformed), "Filters are damaged: there is 1 finding", rebuild);
-    let hidden = |overview: &mut Overview| overview.found.add(b"1", finding(Code::Limit), true);
-    starts(verdict(&hidden), "Not everything could be looked at", verify);
-    let seen = |overview: &mut Overview| {
-        let damaged = Table { error: Some("x".to_owned()), ..Table::default() };
-        overview.found.see(&damaged);
-    };
-    starts(verdict(&seen), "Something is damaged", repair);
-    let none = |overview: &mut Overview| {
-        overview.tables.iter_mut().for_each(|table| *table = unfiltered(table.clone()))
-    };
-    starts(verdict(&none), "None of the 3 tables has filters", rebuild_usual);
-    let one = |overview: &mut Overview| overview.tables[1] = unfiltered(overview.tables[1].clone());
-    starts(verdict(&one), "1 of the 3 tables has no filters; those", rebuild);
-    let folder = |overview: &mut Overview| {
-        none(overview);
-        (overview.kind, overview.has_records) = (Kind::Folder, false);
-    };
-    starts(verdict(&folder), "None of the 3", "should have some.");
-    let unknown = |overview: &mut Overview| {
-        for table in &mut overview.tables {
-            table.filter = None;
-        }
-    };
-    starts(verdict(&unknown), "The filters of 3 of 3 tables are not known here.", "nothing else is wrong.");
-    let unknown_and_none = |overview: &mut Overview| {
-        unknown(overview);
-        overview.tables[1] = unfiltered(overview.tables[1].clone());
-    };
-    starts(verdict(&unknown_and_none), "", "should have some.");
-    starts(verdict(&|overview| overview.tables.clear()), "There are no tables.", "there is nothing to do.");
-    let logs = |overview: &mut Overview| {
-        overview.tables.clear();
-        overview.logs.push((b"1.log".to_vec(), 3));
-    };
-    starts(verdict(&logs), "There are no tables.", "with the first table.");
-    // Logs are verified, too.
-    let log = |overview: &mut Overview| overview.logs.push((b"1.log".to_vec(), 3));
-    starts(verdict(&log), "All 3 tables have filters", "and nothing is wrong.");
-    let unused = |overview: &mut Overview| {
-        for table in &mut overview.tables[1..] {
-            *table = unfiltered(table.clone());
-            (table.live, table.level) = (Some(false), None);
-        }
-    };
-    starts(verdict(&unused), "The table has filters", "nothing is wrong.");
-    starts(verdict(&|overview| overview.found.verified = false), "All 3", "not every block was read.");
 }
 
 #[test]
@@ -320,12 +291,11 @@ fn hostile_names_are_text() {
     let finding = Finding::new(Code::KeyOrder, 5, SCRIPT, SCRIPT.repeat(500));
     overview.found.add(SCRIPT.as_bytes(), TableVerdict::of_finding(finding), true);
     overview.found.see_log(SCRIPT.as_bytes(), SCRIPT.to_owned());
-    let mut tuning = tuning(true);
-    tuning.notes = vec![SCRIPT.to_owned()];
-    tuning.faults = vec![fault(SCRIPT, SCRIPT)];
+    let mut tuning = with_lookups();
+    tuning.left_out[0].name = SCRIPT.to_owned();
+    tuning.left_out[0].why.text = SCRIPT.to_owned();
     let path = format!("/db/{SCRIPT}");
-    let page = Shown { path: Path::new(&path), overview: &overview, strips: &[], tuning: Some(Ok(&tuning)) };
-    let html = document(&page, &Verdict::of(&page));
+    let (_, html) = page_of(&path, &overview, Some(&Ok(tuning)));
     let root = markup::check(&html);
     let words = root.words();
     for text in [
@@ -353,25 +323,4 @@ fn an_empty_database_has_a_page() {
         let root = markup::check(&html);
         assert!(root.of_name("table").is_empty() && root.of_name("svg").is_empty(), "{html}");
     }
-}
-
-/// If no table has filters, the program may use no filters: that is no fault, and not shown as a
-/// fault.
-#[test]
-fn a_database_without_filters_is_not_shown_as_one_that_could_be_better() {
-    let mut advised = tuning(true);
-    let (_, html) = page(&database(3), Some(&advised));
-    assert!(html.contains("class=\"verdict better\""), "{html}");
-    advised.found = FoundFilters::None;
-    let (_, html) = page(&database(3), Some(&advised));
-    assert!(html.contains("class=\"verdict good\""), "{html}");
-}
-
-/// Trying other filters finds filters that deny stored keys even without a verification.
-#[test]
-fn filters_that_deny_stored_keys_are_bad() {
-    let mut advised = tuning(true);
-    advised.faults[0].denied = 83;
-    let (_, html) = page(&database(3), Some(&advised));
-    assert!(html.contains("class=\"verdict bad\"") && html.contains("Not sound"), "{html}");
 }

@@ -1,14 +1,9 @@
 //! Invented databases.
 
+use crate::audit::CutKey;
 use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::MeasuredRate;
-use crate::audit::{CutKey, Policy};
-use crate::report::{
-    Action, Advice, Budget, BudgetOrigin, Choice, EntryCount, Estimate, FilterBlock, FoundFilters, Level,
-    LevelBits, LevelOutcome, Lookups, Memory, Name, NearKind, NearReads, Outcome, Rates, Reads, SampleSize,
-    Setting, Table, Tried, TuneFault, Tuning, Visits,
-};
-use crate::words::{leave_text, rebuild_text};
+use crate::report::{EntryCount, FilterBlock, Name, Table};
 
 /// A table of a database, with filters. `at`: its position on its level.
 pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
@@ -34,7 +29,7 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
             base_lg: 11,
             estimated_fpr: Some(0.0084),
             random_fpr: MeasuredRate::of(passed, 400_000),
-            neighbour_fpr: MeasuredRate::of(11, 1000),
+            similar_fpr: MeasuredRate::of(11, 1000),
             ..FilterBlock::default()
         }),
         ..Table::default()
@@ -68,112 +63,4 @@ pub(super) fn database(tables: u64) -> Overview {
 /// The same table without filters.
 pub(super) fn unfiltered(table: Table) -> Table {
     Table { filter: None, metaindex: Vec::new(), ..table }
-}
-
-fn about(value: f64) -> Estimate {
-    Estimate { value, low: value * 0.98, high: value * 1.03 }
-}
-
-/// The effects of filters with `bits` bits a key.
-fn outcome(bits: u32, levels: u8) -> Outcome {
-    let rate = 0.6185_f64.powi(bits as i32);
-    let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
-    let rates = Rates { formula: Some(rate), random: measured, neighbours: measured, ..Rates::default() };
-    let size = about(f64::from(bits) * 1e6);
-    Outcome {
-        size,
-        bytes_per_entry: f64::from(bits) / 8.0,
-        rates,
-        reads: Some(Reads {
-            random: about(3.0 * rate),
-            neighbours: about(3.1 * rate),
-            worst: Some(NearKind::Between),
-            near: NearReads {
-                changed: Some(about(3.05 * rate)),
-                between: Some(about(3.1 * rate)),
-                ..NearReads::default()
-            },
-            lookups: Some(about(2.9 * rate)),
-            present: about(1.0 + rate),
-        }),
-        levels: (1..=levels)
-            .map(|number| {
-                let size = about(size.value / f64::from(levels));
-                let reads = Some(about(2.9 * rate / f64::from(levels)));
-                LevelOutcome { number: Some(number), bits_per_key: Some(bits), size, rates, reads }
-            })
-            .collect(),
-    }
-}
-
-/// A table that could not be read.
-pub(super) fn fault(name: &str, error: &str) -> TuneFault {
-    TuneFault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None, denied: 0 }
-}
-
-/// The effects that other filters would have on a database with levels 1 and 2.
-pub(super) fn tuning(advises: bool) -> Tuning {
-    let level = |number| Level {
-        number: Some(number),
-        tables: 50,
-        unfiltered: 0,
-        size: 1 << 30,
-        entries: about(4e6),
-        visits: Some(Visits { absent: 0.9, present: 0.4 }),
-    };
-    let setting = |bits_per_key, base_lg| Setting { policy: Policy::Builtin2, base_lg, bits_per_key };
-    let settings =
-        [11, 14, 16, 63].into_iter().flat_map(|base_lg| (4..=20).map(move |bits| setting(bits, base_lg)));
-    let settings = settings.map(|setting| Tried {
-        setting,
-        in_use: setting == (Setting { policy: Policy::Builtin2, base_lg: 11, bits_per_key: 10 }),
-        outcome: outcome(setting.bits_per_key, 2),
-    });
-    let choice = Choice {
-        policy: Policy::Builtin2,
-        base_lg: 16,
-        bits: [(1, 20), (2, 9)]
-            .map(|(level, bits_per_key)| LevelBits { level: Some(level), bits_per_key })
-            .to_vec(),
-        outcome: outcome(14, 2),
-    };
-    let (now, budget) = (outcome(10, 2), Budget { bytes: 10_000_000, origin: BudgetOrigin::InUse });
-    Tuning {
-        policy: Policy::Builtin2,
-        policy_assumed: false,
-        sample: SampleSize {
-            tables: 40,
-            of_tables: 100,
-            bytes: 4 << 20,
-            of_bytes: 10 << 20,
-            entries: about(8e6),
-            distinct_keys: None,
-            all: false,
-        },
-        levels: vec![level(1), level(2)],
-        settings: settings.collect(),
-        budget,
-        uniform: None,
-        by_level: Some(choice.clone()),
-        advice: match advises {
-            true => Advice {
-                action: Action::Rebuild,
-                text: rebuild_text(&now, &choice, FoundFilters::OfPolicy),
-                choice: Some(choice),
-                arguments: Some(vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]),
-            },
-            false => Advice {
-                action: Action::Leave,
-                text: leave_text(budget, &now, None, false),
-                ..Advice::default()
-            },
-        },
-        now,
-        lookups: Some(Lookups { given: 100, used: 90, present: 30 }),
-        memory: Memory { mapped_tables: 100, heap_tables: 0, heap_bytes: 0 },
-        notes: vec!["C++ LevelDB writes base_lg 11 only".to_owned()],
-        is_damaged: false,
-        faults: vec![fault("000009.ldb", "not a table")],
-        found: FoundFilters::OfPolicy,
-    }
 }

@@ -165,7 +165,7 @@ impl Folder {
             .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
         if contents.len() > MAX_NOTE {
             let why = format!("expected at most {MAX_NOTE} bytes to note, found {}", contents.len());
-            return Err(Failure::refused(&path, why).and("--batch and --no-undo do with less"));
+            return Err(Failure::refused(&path, why).and("--no-undo does with less"));
         }
         self.write_new(name, &contents, None)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::files::hook::{self, Hook};
-use super::super::{BitsByLevel, FilterRequest, InPlace, Options, Request, Result, rebuild};
+use super::super::{FilterRequest, Options, Request, Result, rebuild};
 use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
 use crate::{report::Report, run::Watch};
@@ -14,7 +14,6 @@ use crate::{report::Report, run::Watch};
 pub(super) enum Mode {
     InPlace,
     NoUndo,
-    Batches,
     Drop,
     Undo,
     Discard,
@@ -22,8 +21,8 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    pub(super) const ALL: [Self; 7] =
-        [Self::InPlace, Self::NoUndo, Self::Batches, Self::Drop, Self::Undo, Self::Discard, Self::To];
+    pub(super) const ALL: [Self; 6] =
+        [Self::InPlace, Self::NoUndo, Self::Drop, Self::Undo, Self::Discard, Self::To];
 
     /// Returns true if the rebuild can be undone.
     #[cfg(in_repository)]
@@ -77,28 +76,20 @@ pub(super) fn run(sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
 pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: &dyn Watch) -> Result<Report> {
     let filters = match mode {
         Mode::Drop => FilterRequest::Drop,
-        _ => FilterRequest::Make {
-            bits: BitsByLevel::all(8),
-            policy: Some(NEW_NAME.to_owned()),
-            hash: None,
-            base_lg: None,
-        },
+        _ => FilterRequest::Make { bits: 8, policy: Some(NEW_NAME.to_owned()), hash: None, base_lg: None },
     };
     let options = Options {
         filters,
         keep_undecodable: sample == Sample::Damaged,
         assume_bytewise_equality: false,
-        // Verification only reads, and would take most of the time.
-        verify: false,
         // With one thread, the order of operations is the same in each run.
         jobs: Some(1),
         dry_run: false,
     };
-    let in_place = |batch, keeps_undo| Request::InPlace(options.clone(), InPlace { batch, keeps_undo });
+    let in_place = |keeps_undo| Request::InPlace { options: options.clone(), keeps_undo };
     let request = match mode {
-        Mode::InPlace | Mode::Drop => in_place(None, true),
-        Mode::NoUndo => in_place(None, false),
-        Mode::Batches => in_place(Some(1), false),
+        Mode::InPlace | Mode::Drop => in_place(true),
+        Mode::NoUndo => in_place(false),
         Mode::Undo => Request::Undo,
         Mode::Discard => Request::Discard,
         Mode::To => Request::To(root.join(TARGET), options),

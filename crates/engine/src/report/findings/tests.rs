@@ -20,17 +20,23 @@ fn the_first_of_each_code_are_kept_and_the_others_counted() {
     assert_eq!(offsets, kept.collect::<Vec<_>>());
     assert_eq!(
         list.last().unwrap().to_string(),
-        "more: expected at most 16 findings of one code to list, found 5 more of checksum"
+        "more: expected at most 16 problems of one code to list, found 5 more of checksum"
     );
 }
 
 #[test]
-fn only_what_hides_something_makes_a_table_unreadable() {
+fn the_worst_problem_decides_the_verdict() {
     for &code in Code::ALL {
         let mut findings = Findings::default();
+        findings.push(finding(Code::FilterMalformed, 0));
         findings.push(finding(code, 0));
-        let hides =
-            matches!(code.name(), "unreadable" | "unsupported" | "encrypted" | "other-format" | "limit");
-        assert_eq!(findings.hide_something(), hides, "{code:?}");
+        let verdict = match code.name() {
+            "unreadable" | "unsupported" | "encrypted" | "other-format" | "limit" => Verdict::CannotTell,
+            "filter-malformed" | "manifest-huge" => Verdict::CouldBeBetter,
+            "false-negative" => Verdict::FalseNegatives,
+            _ => Verdict::Damaged,
+        };
+        assert_eq!(findings.verdict(), verdict, "{code:?}");
+        assert_eq!(findings.worst().unwrap().code.verdict(), verdict);
     }
 }

@@ -2,14 +2,14 @@
 
 mod tune;
 
-use super::{EntryCount, Table, Verdict};
+use super::{Checked, EntryCount, Table};
 
 /// A verification of a damaged table knows only the entries that it could read.
 #[test]
 fn numbers_of_a_verification_are_taken_over_if_it_has_read_all() {
     let estimated = EntryCount { count: 100, low: 90, high: 110, exact: false };
     let mut table = Table { entries: Some(estimated), ..Table::default() };
-    let mut verdict = Verdict { entries: 70, distinct_keys: 60, ..Verdict::default() };
+    let mut verdict = Checked { entries: 70, distinct_keys: 60, ..Checked::default() };
     table.count(&mut verdict);
     assert_eq!((table.entries, table.distinct_keys), (Some(estimated), None));
     verdict.is_complete = true;

@@ -250,7 +250,7 @@ impl<'a> Case<'a> {
         ensure!(outcome.status == 0, "verify of a sound database: {outcome:?}");
         let mut keys = BTreeMap::new();
         for line in outcome.json()?.into_iter().filter(|line| line["object"] == "table") {
-            ensure!(line["status"] == "sound", "verify: {line}");
+            ensure!(line["verdict"] == "fine", "verify: {line}");
             keys.insert(file_name(&line)?, line["entries"].as_u64().context("entries")?);
         }
         for (name, stored) in &self.tables {
@@ -341,12 +341,12 @@ impl<'a> Case<'a> {
                 };
                 counts.denying += u64::from(denied > 0);
                 counts.denied_keys += denied;
-                let found = line["findings"].as_array().context("findings")?;
-                let is_found = found.iter().any(|finding| finding["code"] == "filter-denies-key");
+                let found = line["problems"].as_array().context("problems")?;
+                let is_found = found.iter().any(|problem| problem["code"] == "false-negative");
                 counts.found += u64::from(is_found);
                 ensure!(
                     is_found == (denied > 0)
-                        && line["denied"] == denied
+                        && line["false_negatives"] == denied
                         && (denied == 0 || outcome.status == 1),
                     "{name}, {}: LevelDB denies {denied} entries; verify: {outcome:?}",
                     damage.label()

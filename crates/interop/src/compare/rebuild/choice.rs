@@ -16,13 +16,12 @@ const LEGACY: &str = "leveldb.BuiltinBloomFilter";
 const CASSANDRA: &str = "filterblock.CassandraBloomFilter1";
 const MURMUR3: &str = "filterblock.Murmur3BloomFilter1";
 
-/// The way to rebuild: into another folder, or in place, with or without undo, or in batches.
+/// The way to rebuild: into another folder, or in place, with or without undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     To,
     InPlace,
     InPlaceNoUndo,
-    Batch,
 }
 
 /// The options of a rebuild.
@@ -30,13 +29,12 @@ pub(super) enum Way {
 pub(super) struct Choice {
     pub(super) way: Way,
     kind: Kind,
-    /// Levels, and the bits a key from each of them on.
-    bits: Vec<(u8, u32)>,
+    /// The bits a key.
+    pub(super) bits: u32,
     pub(super) base_lg: Option<u8>,
     pub(super) drop: bool,
     policy: Option<&'static str>,
     hash: Option<&'static str>,
-    batch: u64,
     jobs: u64,
 }
 
@@ -45,23 +43,17 @@ impl Choice {
     /// filters reveal policy and hash, so both are chosen here.
     pub(super) fn new(random: &mut Random, case: u64, kind: Kind, has_tables: bool) -> Self {
         let kinds = Kind::ALL.len() as u64;
-        let way = [Way::To, Way::InPlaceNoUndo, Way::InPlace, Way::Batch];
-        let bits = match random.below(4) {
-            0 => vec![(0, 10)],
-            1 => vec![(0, 20), (1, 20), (2, 17), (3, 9)],
-            2 => vec![(0, 4), (1, 30), (2, 12)],
-            _ => vec![(0, random.between(1, 24) as u32)],
-        };
+        let way = [Way::To, Way::InPlaceNoUndo, Way::InPlace];
+        let bits = if random.one_in(4) { 10 } else { random.between(1, 30) as u32 };
         let drop = random.one_in(8);
         let mut choice = Self {
-            way: way[(case / kinds + case % kinds) as usize % 4],
+            way: way[(case / kinds + case % kinds) as usize % 3],
             kind,
             bits,
             base_lg: [None, Some(11), Some(14), Some(63)][random.index(4)],
             drop,
             policy: None,
             hash: None,
-            batch: random.between(1, 300) << 10,
             jobs: random.between(1, 3),
         };
         match kind {
@@ -94,13 +86,7 @@ impl Choice {
         let mut words: Vec<OsString> = vec!["rebuild".into(), folder.into()];
         let mut push = |option: &str, value: String| words.extend([option.into(), value.into()]);
         if !self.drop {
-            let bits = match &self.bits[..] {
-                [(0, bits)] => bits.to_string(),
-                levels => {
-                    levels.iter().map(|(level, bits)| format!("{level}={bits}")).collect::<Vec<_>>().join(",")
-                }
-            };
-            push("--bits-per-key", bits);
+            push("--bits-per-key", self.bits.to_string());
             self.base_lg.iter().for_each(|base_lg| push("--base-lg", base_lg.to_string()));
             self.policy.iter().for_each(|policy| push("--policy", (*policy).to_owned()));
             self.hash.iter().for_each(|hash| push("--hash", (*hash).to_owned()));
@@ -110,18 +96,11 @@ impl Choice {
             Way::To => words.extend(["--to".into(), to.into()]),
             Way::InPlace => words.push("--in-place".into()),
             Way::InPlaceNoUndo => words.extend(["--in-place".into(), "--no-undo".into()]),
-            Way::Batch => words
-                .extend(["--in-place", "--no-undo", "--batch", &self.batch.to_string()].map(OsString::from)),
         }
         if self.drop {
             words.push("--drop".into());
         }
         words
-    }
-
-    /// The bits a key on a level.
-    pub(super) fn bits_of(&self, level: u8) -> u32 {
-        self.bits.iter().rev().find(|(from, _)| *from <= level).map_or(10, |(_, bits)| *bits)
     }
 
     /// The name of the policy that the tables have afterwards, unless filters are dropped.

@@ -216,7 +216,7 @@ impl Live {
         let base_lg = choice.base_lg.or(old_base_lg.copied()).unwrap_or(11);
         ensure!(block.last() == Some(&base_lg), "base_lg {:?} instead of {base_lg}", block.last());
         if choice.filters_are_as_leveldb_makes_them() {
-            let bits = choice.bits_of(self.recorded.level);
+            let bits = choice.bits;
             ensure!(*block == self.filter_block(bits, base_lg), "not LevelDB's filters of {bits} bits");
         }
         Ok(())

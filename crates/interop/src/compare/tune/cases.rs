@@ -21,7 +21,7 @@ pub(super) struct Case {
     /// True if `tune` is told what is looked up, too.
     pub(super) lookups: bool,
     /// Bits a key and `base_lg` that are tried besides those chosen; any if `None`.
-    pub(super) setting: Option<(u64, u64)>,
+    pub(super) bits_per_key: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Case {
             steps,
             all: false,
             lookups: false,
-            setting: None,
+            bits_per_key: None,
         }
     }
 
@@ -99,8 +99,8 @@ impl Case {
         Self { lookups: true, ..self }
     }
 
-    fn setting(self, bits_per_key: u64, base_lg: u64) -> Self {
-        Self { setting: Some((bits_per_key, base_lg)), ..self }
+    fn bits_per_key(self, bits_per_key: u64) -> Self {
+        Self { bits_per_key: Some(bits_per_key), ..self }
     }
 
     /// Returns all cases. `quick`: only some, of every kind, which are made and asked in a few seconds together.
@@ -174,7 +174,7 @@ impl Case {
                 (20_000, 100_000),
                 vec![layer(2, ALL, 500, 4, ten), layer(1, (0.2, 1.0), 80, 1, ten), layer(0, ALL, 12, 1, ten)],
             )
-            .setting(10, 11),
+            .bits_per_key(10),
             Self::new(
                 "every second number, big-endian",
                 Keys::BigEndian,

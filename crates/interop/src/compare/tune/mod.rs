@@ -12,9 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use filterblock::{
-    BloomFilterPolicy, CassandraBloomPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
-};
+use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use self::cases::Case;
 use self::measure::{Emulated, Reader};
@@ -128,40 +126,23 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         Asked { model: &model, lookups: lookups.as_deref(), count: options.lookups, seed: options.seed };
 
     let (size, levels) = measure::filter_bytes(folder.path())?;
-    let (action, advice) = tuned.advice()?;
+    let (verdict, advice) = tuned.advice()?;
+    let compared = asked.compare(&before, &tuned.now()?, size)?;
     let mut database = Database {
         name: case.name.to_owned(),
         levels,
         entries: model.entries(),
         sample: tuned.sample()?,
-        action: action.to_owned(),
+        verdict: verdict.to_owned(),
         bytes: tuned.bytes()?,
-        lookups: options.lookups,
-        rows: Vec::new(),
+        rows: vec![Row { what: "now", bits_per_key: None, compared, is_repeated: false }],
     };
-    let now = tuned.now()?;
-    let compared = asked.compare(&before, &now, size)?;
-    let absent = now.absent().value;
-    let absent_of = now.worst.unwrap_or("random");
-    let filters = String::new();
-    database.rows.push(Row { what: "now", filters, compared, absent, absent_of, is_repeated: false });
     drop(before);
-
-    let drawn = tuned.setting(random.index(1_000_000), case.setting)?;
-    let chosen = [
-        ("advice", advice),
-        ("uniform", tuned.uniform()?),
-        ("by level", tuned.by_level()?),
-        ("some setting", Some(drawn)),
-    ];
+    let drawn = tuned.candidate(random.index(1_000_000), case.bits_per_key)?;
     let mut done: Vec<(Choice, Row)> = Vec::new();
-    for (what, choice) in chosen {
+    for (what, choice) in [("advice", advice), ("some candidate", Some(drawn))] {
         let Some(choice) = choice else { continue };
-        if matches!(what, "uniform" | "by level") {
-            let (size, budget) = (choice.predicted.size.value, tuned.budget()?);
-            ensure!(size <= budget, "{what}: {size} bytes of filters for a budget of {budget}");
-        }
-        let same = done.iter().find(|(done, _)| done.arguments == choice.arguments);
+        let same = done.iter().find(|(done, _)| done.bits_per_key == choice.bits_per_key);
         let row = match same {
             Some((_, row)) => row.clone(),
             None => rebuild(&asked, folder.path(), &choice).with_context(|| format!("{what}: {choice:?}"))?,
@@ -183,15 +164,11 @@ fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     let filter = match &*choice.policy {
         "leveldb.BuiltinBloomFilter2" => StoreFilter::BuiltIn(10),
         "leveldb.BuiltinBloomFilter" => StoreFilter::Legacy(10),
-        "filterblock.CassandraBloomFilter1" => StoreFilter::Policy(Arc::new(CassandraBloomPolicy::new(10))),
-        "filterblock.Murmur3BloomFilter1" => StoreFilter::Policy(Arc::new(Murmur3BloomPolicy::new(10))),
         name => bail!("no reader of {name}"),
     };
     let (size, _) = measure::filter_bytes(&to)?;
     let compared = asked.compare(&Reader::open(&to, filter)?, &choice.predicted, size)?;
-    let absent = choice.predicted.absent().value;
-    let (filters, absent_of) = (choice.filters.clone(), choice.predicted.worst.unwrap_or("random"));
-    Ok(Row { what: "", filters, compared, absent, absent_of, is_repeated: false })
+    Ok(Row { what: "", bits_per_key: Some(choice.bits_per_key), compared, is_repeated: false })
 }
 
 /// The keys that databases are asked for.
@@ -207,19 +184,18 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn compare(&self, reader: &Reader, predicted: &Predicted, size: u64) -> Result<Vec<Compared>> {
         let mut compared = Vec::new();
-        let [changed, between, cut, longer] = predicted.near;
-        for (what, kind, predicted) in [
-            ("random", Kind::Random, Some(predicted.random)),
-            ("changed", Kind::Changed, changed),
-            ("between", Kind::Between, between),
-            ("cut", Kind::Cut, cut),
-            ("longer", Kind::Longer, longer),
-            ("present", Kind::Present, Some(predicted.present)),
-        ] {
-            if kind == Kind::Present && self.lookups.is_some() || !self.model.has(kind) {
+        let is_drawn = self.lookups.is_none();
+        let random = is_drawn.then_some((Kind::Random, predicted.absent));
+        let stored = is_drawn.then_some((Kind::Present, predicted.stored));
+        for (kind, predicted) in [random, predicted.similar, stored].into_iter().flatten() {
+            if !self.model.has(kind) {
                 continue;
             }
-            let predicted = predicted.with_context(|| format!("no prediction for {what} keys"))?;
+            let what = match kind {
+                Kind::Random => "random",
+                Kind::Present => "stored",
+                _ => "similar",
+            };
             let mut random = Random::for_case(self.seed, kind as u64);
             let keys: Vec<_> = (0..self.count).map(|_| self.model.draw(kind, &mut random)).collect();
             let reads = reader.ask(keys.iter().map(|key| (&key[..], kind == Kind::Present)))?;
@@ -232,9 +208,8 @@ impl Asked<'_> {
                 reader.ask(keys.filter(move |(_, is_present)| *is_present == present))
             };
             let (absent, present) = (of(false)?, of(true)?);
-            let prediction = predicted.lookups.context("no prediction for the lookups given")?;
-            compared.push(Compared::reads("lookups", prediction, absent.mean, &absent.by_level()));
-            compared.push(Compared::reads("present", predicted.present, present.mean, &present.by_level()));
+            compared.push(Compared::reads("lookups", predicted.absent, absent.mean, &absent.by_level()));
+            compared.push(Compared::reads("stored", predicted.stored, present.mean, &present.by_level()));
         }
         compared.push(Compared::size(predicted.size, size));
         Ok(compared)

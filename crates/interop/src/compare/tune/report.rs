@@ -20,12 +20,10 @@ pub(super) struct Database {
     pub(super) entries: usize,
     /// The number of tables that `tune` read, and of all tables.
     pub(super) sample: (u64, u64),
-    /// The advice, in a word.
-    pub(super) action: String,
+    /// The verdict, in a word.
+    pub(super) verdict: String,
     /// The size of all tables.
     pub(super) bytes: u64,
-    /// The number of keys of each kind that were asked for.
-    pub(super) lookups: usize,
     pub(super) rows: Vec<Row>,
 }
 
@@ -33,35 +31,24 @@ pub(super) struct Database {
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) what: &'static str,
-    /// Bits a key, and `base_lg`.
-    pub(super) filters: String,
+    /// The bits per key. `None`: those in use.
+    pub(super) bits_per_key: Option<u64>,
     pub(super) compared: Vec<Compared>,
-    /// The predicted reads of an absent key, by which the advice goes.
-    pub(super) absent: f64,
-    /// The kind of that absent key, if no lookups of the user's are known.
-    pub(super) absent_of: &'static str,
     /// True if the same filters were measured before under another name.
     pub(super) is_repeated: bool,
 }
 
-/// A rise by fewer blocks does not count.
-const THOUSANDTH: f64 = 0.001;
-
-/// A database with fewer bytes of tables is left as it is.
+/// A rebuild pays if lookups of some kind read this many blocks fewer.
+const READS: f64 = 0.1;
+/// A database with fewer bytes of tables is fine.
 const FLOOR: u64 = 1 << 20;
 
 /// The columns of the report.
-const WHATS: [&str; 8] = ["random", "changed", "between", "cut", "longer", "lookups", "present", "size"];
+const WHATS: [&str; 5] = ["random", "similar", "lookups", "stored", "size"];
 
 impl Row {
-    fn bytes(&self) -> f64 {
-        let size = self.compared.iter().find(|compared| compared.what == "size");
-        size.map_or(f64::NAN, |size| size.measured)
-    }
-
-    fn measured_absent(&self) -> f64 {
-        let of = |what: &str| self.compared.iter().find(|compared| compared.what == what);
-        of("lookups").or_else(|| of(self.absent_of)).map_or(f64::NAN, |compared| compared.measured)
+    fn bits(&self) -> String {
+        self.bits_per_key.map(|bits| bits.to_string()).unwrap_or_default()
     }
 }
 
@@ -70,27 +57,21 @@ impl Database {
         self.rows.iter().find(|row| row.what == what)
     }
 
-    /// Returns the kinds of keys for which LevelDB reads more with the filters advised than before. A rise does not
-    /// count if it may be chance, if it lies within the intervals of the predictions, or if it is at most a
-    /// thousandth of a block.
-    fn rises(&self) -> Vec<String> {
-        let (Some(now), Some(advised)) = (self.row("now"), self.row("advice")) else { return Vec::new() };
-        let pairs = now.compared.iter().filter(|now| now.what != "size").filter_map(|now| {
-            let then = advised.compared.iter().find(|then| then.what == now.what)?;
-            let chance = 4.0 * ((now.measured + then.measured) / self.lookups as f64).sqrt();
-            let slack = chance.max(now.half.hypot(then.half)).max(THOUSANDTH);
-            let is_more = then.measured > now.measured + slack;
-            is_more
-                .then(|| format!("{}: {:.4} blocks instead of {:.4}", now.what, then.measured, now.measured))
-        });
-        pairs.collect()
-    }
-
-    /// The faults of the advice.
+    /// The faults of the advice: a rebuild for little, and one by which lookups save less than is promised.
     fn faults_of_advice(&self) -> Vec<String> {
-        let mut faults = self.rises();
-        if self.bytes < FLOOR && self.action != "leave" {
-            faults.push(format!("{} for {} bytes of tables", self.action, self.bytes));
+        let mut faults = Vec::new();
+        if self.bytes < FLOOR && self.verdict != "fine" {
+            faults.push(format!("{} for {} bytes of tables", self.verdict, self.bytes));
+        }
+        let of = |row: &Row, what: &str| row.compared.iter().find(|of| of.what == what).map(|of| of.measured);
+        if let (Some(now), Some(then)) = (self.row("now"), self.row("advice")) {
+            let saved = ["random", "lookups", "stored"]
+                .map(|what| of(now, what).zip(of(then, what)).map_or(0.0, |(now, then)| now - then));
+            let saved = saved.into_iter().fold(0.0, f64::max);
+            let shrinks = of(now, "size").zip(of(then, "size")).is_some_and(|(now, then)| then <= 0.75 * now);
+            if saved < READS * (1.0 - SHARE) && !shrinks {
+                faults.push(format!("a rebuild saves {saved:.4} blocks"));
+            }
         }
         faults
     }
@@ -134,7 +115,7 @@ impl Report {
             );
             for row in database.measured() {
                 for fault in row.compared.iter().filter_map(|compared| compared.fault.as_ref()) {
-                    faults.push(format!("{}, {} {}: {fault}", database.name, row.what, row.filters));
+                    faults.push(format!("{}, {} {}: {fault}", database.name, row.what, row.bits()));
                 }
             }
         }
@@ -152,21 +133,28 @@ impl fmt::Display for Report {
             f,
             "Block reads a lookup and bytes of filters, predicted / measured = ratio (standard errors).\n"
         )?;
-        write!(f, "| database | filters: bits; base_lg |")?;
+        write!(f, "| database | verdict | filters: bits per key |")?;
         WHATS.iter().try_for_each(|what| write!(f, " {what} |"))?;
-        writeln!(f, "\n|---|---|---|---|---|---|---|")?;
+        writeln!(f, "\n|---|---|---|---|---|---|---|---|")?;
         for database in &self.databases {
             let levels: Vec<_> =
                 database.levels.iter().map(|(level, tables)| format!("{level}: {tables}")).collect();
             let (sample, tables) = database.sample;
             let mut name = format!(
-                "{}: {} entries, tables by level {}; {sample} of {tables} read",
+                "{}: {} entries, tables by level {}; {sample} of {tables} read | {}",
                 database.name,
                 database.entries,
-                levels.join(", ")
+                levels.join(", "),
+                database.verdict
             );
             for row in database.measured() {
-                write!(f, "| {} | {} {} |", std::mem::take(&mut name), row.what, row.filters)?;
+                write!(
+                    f,
+                    "| {} | {} {} |",
+                    std::mem::replace(&mut name, " |".to_owned()),
+                    row.what,
+                    row.bits()
+                )?;
                 for what in WHATS {
                     match row.compared.iter().find(|compared| compared.what == what) {
                         Some(compared) => write!(f, " {compared} |")?,
@@ -175,31 +163,6 @@ impl fmt::Display for Report {
                 }
                 writeln!(f)?;
             }
-        }
-        writeln!(
-            f,
-            "\nBits by level beside the same on all levels, at one budget: block reads of an absent key.\n"
-        )?;
-        writeln!(
-            f,
-            "| database | same bits | by level | bytes | gain predicted | gain measured |\n|---|---|---|---|---|---|"
-        )?;
-        for database in &self.databases {
-            let (Some(uniform), Some(by_level)) = (database.row("uniform"), database.row("by level")) else {
-                continue;
-            };
-            let gain = |of: fn(&Row) -> f64| of(uniform) / of(by_level);
-            writeln!(
-                f,
-                "| {} | {} | {} | {} and {} | {:.2} | {:.2} |",
-                database.name,
-                uniform.filters,
-                by_level.filters,
-                uniform.bytes(),
-                by_level.bytes(),
-                gain(|row| row.absent),
-                gain(Row::measured_absent)
-            )?;
         }
         let (held, reads) = self.held();
         write!(
@@ -231,12 +194,10 @@ const LEAST: f64 = 0.004;
 /// A predicted number and the measured one, and whether they agree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Compared {
-    /// "random", "changed", "between", "cut", "longer", "present", "lookups" or "size".
+    /// One of [`WHATS`].
     pub(super) what: &'static str,
     pub(super) predicted: f64,
     pub(super) measured: f64,
-    /// Half the width of the predicted interval; 0 for a size.
-    pub(super) half: f64,
     /// The difference in standard errors; `None` for a size, which has no standard error.
     pub(super) errors: Option<f64>,
     /// True if the measured number is in the predicted interval, allowing for its own error. For a size: true if there
@@ -269,16 +230,15 @@ impl Compared {
             None
         };
         let (measured, errors) = (measured.value, Some(errors));
-        let half = (predicted.high - predicted.low) / 2.0;
-        Self { what, predicted: predicted.value, measured, half, errors, is_held, fault }
+        Self { what, predicted: predicted.value, measured, errors, is_held, fault }
     }
 
     /// Compares the size of filter blocks in bytes.
-    pub(super) fn size(predicted: Estimate, measured: u64) -> Self {
-        let (predicted, measured) = (predicted.value, measured as f64);
+    pub(super) fn size(predicted: f64, measured: u64) -> Self {
+        let measured = measured as f64;
         let is_close = (predicted - measured).abs() <= SIZE_SHARE * measured;
         let fault = (!is_close).then(|| format!("size: {predicted:.0} instead of {measured:.0}"));
-        Self { what: "size", predicted, measured, half: 0.0, errors: None, is_held: is_close, fault }
+        Self { what: "size", predicted, measured, errors: None, is_held: is_close, fault }
     }
 
     /// The predicted number divided by the measured one; 1 if both are the same.

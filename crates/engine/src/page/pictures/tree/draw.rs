@@ -260,7 +260,7 @@ mod tests {
         ]);
         for part in [
             // A lane is 36 pixels high, the largest table 35.
-            r#"<rect class="p-r3" x="0%" y="19" width="25%" height="35"><title>1.ldb: 1000 B, 2.00 % false positives"#,
+            r#"<rect class="p-r3" x="0%" y="19" width="25%" height="35"><title>1.ldb: 1000 B, 2.00% false positives"#,
             r#"<rect class="p-missing" x="25%" y="36.5" width="75%" height="17.5"><title>2.ldb: 500 B, no filters"#,
             r#"<rect class="p-lack" x="25%" y="55" width="75%" height="4">"#,
             ">level 1: 2 tables, 1.5 KiB, 1 without filters<",
@@ -344,7 +344,7 @@ mod tests {
         // Ten tables share a rectangle, and one of them has no filters: the line is wide enough to be seen.
         assert!(text.contains(r#"<rect class="p-lack" x="49.95%" y="55" width="0.3%""#), "{text}");
         assert!(text.contains(
-            "10 tables, 9990.ldb to 9999.ldb: 9.8 KiB, at worst 0.20 % false positives, 1 without filters"
+            "10 tables, 9990.ldb to 9999.ldb: 9.8 KiB, at worst 0.20% false positives, 1 without filters"
         ));
         // A tenth of the rectangle is hatched.
         assert!(

@@ -1,4 +1,4 @@
-//! Absent keys near stored ones, of the kinds that programs would ask for.
+//! Absent keys similar to stored ones, of the kinds that programs would look up.
 //!
 //! The form of keys is learned from some stored ones: the bytes that occur at each position, whether all keys
 //! are of the same length, and whether they have a number that grows from key to key. Missing numbers pass
@@ -6,7 +6,7 @@
 
 use super::notation::{MAX_GAP, Notation};
 use crate::audit::rates::SplitMix;
-use crate::report::NearKind;
+use crate::report::SimilarKind;
 
 /// The number of positions, from the start of keys, whose bytes are learned.
 const MAX_POSITIONS: usize = 64;
@@ -16,7 +16,7 @@ const MOST: u64 = 4;
 
 /// The form of stored keys.
 #[derive(Debug)]
-pub(super) struct NearKeys {
+pub(super) struct SimilarKeys {
     notation: Notation,
     /// The numbers in keys are a sequence with gaps, rather than random.
     is_sequence: bool,
@@ -25,7 +25,7 @@ pub(super) struct NearKeys {
     bytes: Vec<Vec<u8>>,
 }
 
-impl NearKeys {
+impl SimilarKeys {
     /// Learns from stored keys, each with the next key of its table.
     pub(super) fn learn<'k>(keys: impl Iterator<Item = (&'k [u8], Option<&'k [u8]>)> + Clone) -> Self {
         let mut occurring: Vec<[bool; 256]> = Vec::new();
@@ -52,12 +52,12 @@ impl NearKeys {
         Self { notation, is_sequence, has_one_length: lengths.0 >= lengths.1, bytes }
     }
 
-    /// Returns true if programs with such keys are likely to ask for absent keys of this kind.
-    pub(super) const fn is_plausible(&self, kind: NearKind) -> bool {
+    /// Returns true if programs with such keys are likely to look up absent keys of this kind.
+    pub(super) const fn is_plausible(&self, kind: SimilarKind) -> bool {
         match kind {
-            NearKind::Changed => true,
-            NearKind::Between => self.is_sequence,
-            NearKind::Cut | NearKind::Longer => !self.has_one_length,
+            SimilarKind::Changed => true,
+            SimilarKind::Between => self.is_sequence,
+            SimilarKind::CutShort | SimilarKind::Lengthened => !self.has_one_length,
         }
     }
 
@@ -65,7 +65,7 @@ impl NearKeys {
     /// Returns false if no key of this kind can be made.
     pub(super) fn make(
         &self,
-        kind: NearKind,
+        kind: SimilarKind,
         key: &[u8],
         next: Option<&[u8]>,
         random: &mut SplitMix,
@@ -74,16 +74,16 @@ impl NearKeys {
         made.clear();
         made.extend_from_slice(key);
         match kind {
-            NearKind::Changed => self.change(made, random),
-            NearKind::Between => self.number_between(key, next, random, made),
-            NearKind::Cut => {
+            SimilarKind::Changed => self.change(made, random),
+            SimilarKind::Between => self.number_between(key, next, random, made),
+            SimilarKind::CutShort => {
                 let most = MOST.min((key.len() as u64).saturating_sub(1));
                 if most > 0 {
                     made.truncate(key.len() - 1 - (random.next() % most) as usize);
                 }
                 most > 0
             }
-            NearKind::Longer => {
+            SimilarKind::Lengthened => {
                 for _ in 0..=random.next() % MOST {
                     let last = made.len().min(self.bytes.len()).saturating_sub(1);
                     made.push(self.byte(last, random));
@@ -116,7 +116,7 @@ impl NearKeys {
     }
 
     /// Writes a number that is missing between `key` and `next` or, if no gap is known or the gap is large, a
-    /// number near that of `key`. Returns false if there is no such number, or no room for it.
+    /// number close to that of `key`. Returns false if there is no such number, or no room for it.
     fn number_between(
         &self,
         key: &[u8],
@@ -144,21 +144,21 @@ mod tests {
     use super::*;
 
     /// Keys of a table in their order, and the form learned from them.
-    fn learned(keys: impl Iterator<Item = Vec<u8>>) -> (Vec<Vec<u8>>, NearKeys) {
+    fn learned(keys: impl Iterator<Item = Vec<u8>>) -> (Vec<Vec<u8>>, SimilarKeys) {
         let keys: Vec<_> = keys.collect::<BTreeSet<_>>().into_iter().collect();
         let pairs =
             keys.iter().enumerate().map(|(at, key)| (&key[..], keys.get(at + 1).map(|next| &next[..])));
-        let near = NearKeys::learn(pairs);
-        (keys, near)
+        let similar = SimilarKeys::learn(pairs);
+        (keys, similar)
     }
 
     /// The keys made from `keys`.
-    fn made(kind: NearKind, keys: &[Vec<u8>], near: &NearKeys) -> BTreeSet<Vec<u8>> {
+    fn made(kind: SimilarKind, keys: &[Vec<u8>], similar: &SimilarKeys) -> BTreeSet<Vec<u8>> {
         let mut random = SplitMix(1);
         let mut found = BTreeSet::new();
         for (at, key) in keys.iter().enumerate() {
             let mut made = Vec::new();
-            if near.make(kind, key, keys.get(at + 1).map(|next| &next[..]), &mut random, &mut made) {
+            if similar.make(kind, key, keys.get(at + 1).map(|next| &next[..]), &mut random, &mut made) {
                 found.insert(made);
             }
         }
@@ -181,16 +181,16 @@ mod tests {
             ("%08x", |number| format!("t_{number:08x}").into_bytes()),
         ];
         for (name, write) in notations {
-            let (keys, near) = learned((1000..4000).map(|number| write(2 * number)));
-            assert!(near.is_plausible(NearKind::Between), "{name}: {near:?}");
+            let (keys, similar) = learned((1000..4000).map(|number| write(2 * number)));
+            assert!(similar.is_plausible(SimilarKind::Between), "{name}: {similar:?}");
             let stored: BTreeSet<_> = keys.iter().cloned().collect();
             let missing: BTreeSet<_> = (990..4010).map(|number| write(2 * number + 1)).collect();
-            let made = made(NearKind::Between, &keys, &near);
+            let made = made(SimilarKind::Between, &keys, &similar);
             let absent: Vec<_> = made.difference(&stored).collect();
             let hits = absent.iter().filter(|key| missing.contains(**key)).count();
             assert!(
                 hits > 1000 && hits * 100 >= absent.len() * 95,
-                "{name}: {hits} of {}: {near:?}",
+                "{name}: {hits} of {}: {similar:?}",
                 absent.len()
             );
         }
@@ -198,42 +198,42 @@ mod tests {
 
     #[test]
     fn gaps_are_drawn_from_evenly_and_none_is_made_where_none_is() {
-        let (keys, near) = learned((0..2000).map(|number| format!("{:010}", 1000 * number).into_bytes()));
-        let made = made(NearKind::Between, &keys, &near);
+        let (keys, similar) = learned((0..2000).map(|number| format!("{:010}", 1000 * number).into_bytes()));
+        let made = made(SimilarKind::Between, &keys, &similar);
         let rests: BTreeSet<u64> =
             made.iter().map(|key| str::from_utf8(key).unwrap().parse::<u64>().unwrap() % 1000).collect();
         assert!(made.len() > 1990 && rests.len() > 800 && !rests.contains(&0), "{}", rests.len());
-        let (keys, near) = learned((0..2000_u64).map(|number| number.to_be_bytes().to_vec()));
-        assert!(self::made(NearKind::Between, &keys, &near).len() <= 1, "all numbers are stored");
+        let (keys, similar) = learned((0..2000_u64).map(|number| number.to_be_bytes().to_vec()));
+        assert!(self::made(SimilarKind::Between, &keys, &similar).len() <= 1, "all numbers are stored");
     }
 
     #[test]
     fn random_keys_and_words_are_no_sequence() {
         let mut random = SplitMix(7);
         let mut random_key = || [random.next(), random.next()].map(u64::to_le_bytes).as_flattened().to_vec();
-        let (keys, near) = learned((0..3000).map(|_| random_key()));
-        assert!(!near.is_plausible(NearKind::Between) && !near.is_plausible(NearKind::Cut));
+        let (keys, similar) = learned((0..3000).map(|_| random_key()));
+        assert!(!similar.is_plausible(SimilarKind::Between) && !similar.is_plausible(SimilarKind::CutShort));
         // Keys that differ from stored keys only in their last bytes are made nevertheless.
-        let made = made(NearKind::Between, &keys, &near);
+        let made = made(SimilarKind::Between, &keys, &similar);
         let stored: BTreeSet<_> = keys.iter().map(|key| key[..14].to_vec()).collect();
         assert!(made.len() > 2900 && made.iter().all(|key| stored.contains(&key[..14])));
         let words = ["apple", "pear", "plum", "quince", "cherry"].map(|word| word.as_bytes().to_vec());
-        let (_, near) = learned(words.into_iter());
-        assert!(!near.is_plausible(NearKind::Between) && near.is_plausible(NearKind::Longer));
-        assert!(near.is_plausible(NearKind::Changed));
+        let (_, similar) = learned(words.into_iter());
+        assert!(!similar.is_plausible(SimilarKind::Between) && similar.is_plausible(SimilarKind::Lengthened));
+        assert!(similar.is_plausible(SimilarKind::Changed));
     }
 
     #[test]
     fn keys_are_cut_made_longer_and_changed() {
-        let (keys, near) = learned((0..500).map(|number| format!("item-{number:05}").into_bytes()));
-        for key in made(NearKind::Cut, &keys, &near) {
+        let (keys, similar) = learned((0..500).map(|number| format!("item-{number:05}").into_bytes()));
+        for key in made(SimilarKind::CutShort, &keys, &similar) {
             assert!((6..10).contains(&key.len()) && keys.iter().any(|stored| stored.starts_with(&key)));
         }
-        for key in made(NearKind::Longer, &keys, &near) {
+        for key in made(SimilarKind::Lengthened, &keys, &similar) {
             assert!((11..=14).contains(&key.len()) && keys.contains(&key[..10].to_vec()));
             assert!(key[10..].iter().all(u8::is_ascii_digit), "the bytes that occur there");
         }
-        let made = made(NearKind::Changed, &keys, &near);
+        let made = made(SimilarKind::Changed, &keys, &similar);
         assert!(made.iter().all(|key| key.len() == 10));
         // A digit is changed to another digit that occurs at its position, if there is such a digit.
         let kept = made.iter().filter(|key| key.starts_with(b"item-00"));
@@ -242,10 +242,10 @@ mod tests {
         );
         assert!(made.iter().any(|key| !key.is_ascii()));
         let mut none = Vec::new();
-        assert!(!near.make(NearKind::Cut, b"k", None, &mut SplitMix(1), &mut none));
-        assert!(!near.make(NearKind::Changed, b"", None, &mut SplitMix(1), &mut none));
-        assert!(!NearKeys::learn([(&b""[..], None)].into_iter()).make(
-            NearKind::Between,
+        assert!(!similar.make(SimilarKind::CutShort, b"k", None, &mut SplitMix(1), &mut none));
+        assert!(!similar.make(SimilarKind::Changed, b"", None, &mut SplitMix(1), &mut none));
+        assert!(!SimilarKeys::learn([(&b""[..], None)].into_iter()).make(
+            SimilarKind::Between,
             b"",
             None,
             &mut SplitMix(1),

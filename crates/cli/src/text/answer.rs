@@ -1,0 +1,267 @@
+//! The answer for one database or file: its verdict, its problems, and what to do.
+
+use std::{io, path::Path};
+
+use filterblock::escape_path;
+use filterblock_engine::report::{Code, Severity, Verdict, VerdictCounts};
+use filterblock_engine::words::{SAVE, count, counted, rebuild_command, repair_command};
+
+use super::columns::width;
+use super::labelled::{paragraph, terminal_lines};
+use crate::io::{Console, Tone};
+
+/// The greatest number of problems of one code that are shown.
+const MAX_OF_A_CODE: usize = 5;
+/// The greatest number of names that are listed.
+const MAX_NAMES: usize = 3;
+/// The width of an answer where there is no terminal.
+const WIDTH: usize = 80;
+
+/// A problem of a database or a file.
+pub(super) struct Problem {
+    /// The name of the file that it is in. Empty: it concerns the database as a whole, or the only file.
+    pub(super) file: String,
+    pub(super) code: Code,
+    /// What it means.
+    pub(super) text: String,
+    /// The same in a few words.
+    pub(super) title: String,
+    /// What was expected and found.
+    pub(super) details: Vec<String>,
+    /// One wrong bit is all the damage.
+    pub(super) is_one_bit: bool,
+}
+
+impl Problem {
+    /// A problem of this code in the file of this name. `text`: what it means.
+    pub(super) fn new(code: Code, file: String, text: String) -> Self {
+        let title = [": ", " (", ", at offset ", ", the first at "]
+            .iter()
+            .fold(&*text, |title, end| title.split(end).next().unwrap_or_default());
+        let title = match title {
+            title if file.is_empty() => title.to_owned(),
+            _ if code == Code::FalseNegative => text.replacen("filters", &format!("filters of {file}"), 1),
+            title => format!("{file}: {title}"),
+        };
+        Self { file, code, text, title, details: Vec::new(), is_one_bit: false }
+    }
+
+    /// What it means, without what `story` says of it already.
+    fn after(&self, story: Option<&str>) -> String {
+        let rest = match story {
+            None => return self.text.clone(),
+            Some(_) if self.code == Code::FalseNegative => return String::new(),
+            Some(story) => {
+                self.text.strip_prefix(story).unwrap_or(&self.text).trim_start_matches([':', ',', ' '])
+            }
+        };
+        let mut letters = rest.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        first.map(|first| format!("{first}{}.", letters.as_str())).unwrap_or_default()
+    }
+}
+
+/// The answer for a database, or for a file or path by itself.
+#[derive(Default)]
+pub(super) struct Answer {
+    pub(super) verdict: Verdict,
+    /// The whole story in a clause. `None`: the problems tell it.
+    pub(super) clause: Option<String>,
+    pub(super) problems: Vec<Problem>,
+    /// What would make the problems worse.
+    pub(super) warnings: Vec<String>,
+    pub(super) facts: Vec<String>,
+    /// The number of problems that were not kept.
+    pub(super) more: u64,
+}
+
+impl Answer {
+    /// Adds a problem, which is only counted if there are many of its code. `all`: all are kept.
+    pub(super) fn add(&mut self, problem: Problem, all: bool) {
+        let alike = self.problems.iter().filter(|known| known.code == problem.code).count();
+        match all || alike < MAX_OF_A_CODE {
+            true => self.problems.push(problem),
+            false => self.more += 1,
+        }
+    }
+
+    /// The clause after the verdict, if one tells the whole story.
+    fn whole_story(&self) -> Option<String> {
+        match &*self.problems {
+            [only] if self.more == 0 && only.code == Code::FalseNegative => Some(only.title.clone()),
+            [only] if self.more == 0 && only.file.is_empty() => {
+                Some(if only.text.contains(": ") { only.title.clone() } else { only.text.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The clause for an answer of one line.
+    fn brief(&self) -> Option<String> {
+        let worst = self.problems.iter().max_by_key(|problem| problem.code.verdict())?;
+        let title = match worst.code {
+            // How many keys there are can wait.
+            Code::FalseNegative => worst.title.rsplit_once(" of ").filter(|(_, all)| all.ends_with(" keys")),
+            _ => None,
+        };
+        let title = title.map_or_else(|| worst.title.clone(), |(hidden, _)| format!("{hidden} keys"));
+        Some(match self.problems.len() as u64 + self.more {
+            1 => title,
+            more => format!("{title}, and {} more", counted(more - 1, "problem")),
+        })
+    }
+
+    /// What to do, if anything: a text, which the command completes.
+    fn advice(&self, database: Option<&Path>) -> Option<(&'static str, String)> {
+        let database = database?;
+        let has = |is_meant: fn(&Problem) -> bool| self.problems.iter().any(is_meant);
+        if has(|problem| problem.code.is_damage()) {
+            let damage = || self.problems.iter().filter(|problem| problem.code.is_damage());
+            let text = match () {
+                () if damage().all(|problem| problem.is_one_bit) => {
+                    "Nothing is lost yet. Correct it in a new database; this one is only read:"
+                }
+                () if damage().all(|problem| problem.code == Code::CurrentMissing) => {
+                    "Make a new database of what is there; this one is only read:"
+                }
+                () if !self.warnings.is_empty() => "Save what can be saved; this database is only read:",
+                () => SAVE,
+            };
+            return Some((text, repair_command(database)));
+        }
+        let rebuild = || rebuild_command(database, &["--bits-per-key".to_owned(), "10".to_owned()]);
+        if has(|problem| problem.code == Code::FalseNegative) {
+            let text = "Programs that use filters do not find these keys. No entry is lost: new filters bring \
+                        the keys back, and --undo is possible:";
+            return Some((text, rebuild()));
+        }
+        if has(|problem| problem.code.is_of_filters()) {
+            return Some(("No entry is lost. New filters:", rebuild()));
+        }
+        has(|problem| problem.code == Code::ManifestHuge).then(|| {
+            let text = "LevelDB reads all of it whenever it opens the database: slow, and possibly more memory than \
+                        there is. A new database starts with a new one:";
+            (text, repair_command(database))
+        })
+    }
+
+    /// Writes the answer for `path`. `database`: the folder that commands are for.
+    pub(super) fn write(
+        &self,
+        path: &Path,
+        database: Option<&Path>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let story = self.clause.clone().or_else(|| self.whole_story());
+        let rest = write_headline(path, self.verdict, story.as_deref(), console)?;
+        rest.iter().try_for_each(|text| paragraph(console, 2, text))?;
+        if self.verdict == Verdict::Fine {
+            self.facts.iter().try_for_each(|fact| paragraph(console, 2, fact))?;
+        }
+        self.write_problems(story.as_deref(), console)?;
+        let mut warnings = self.warnings.iter().map(|warning| format!("{warning}. ")).collect::<String>();
+        if let Some((text, command)) = self.advice(database) {
+            warnings += text;
+            paragraph(console, 2, &warnings)?;
+            writeln!(console, "    {command}")?;
+        } else if !warnings.is_empty() {
+            paragraph(console, 2, warnings.trim_end())?;
+        }
+        if self.verdict != Verdict::Fine {
+            self.facts.iter().try_for_each(|fact| paragraph(console, 2, fact))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the problems below each other: first those of the database, then each after the name of its file. What
+    /// `story` says is not said again.
+    fn write_problems(&self, story: Option<&str>, console: &mut Console) -> io::Result<()> {
+        let files = self.problems.iter().map(|problem| width(&problem.file)).max().unwrap_or_default();
+        let (of_database, of_files): (Vec<_>, Vec<_>) =
+            self.problems.iter().partition(|problem| problem.file.is_empty());
+        for problem in of_database.into_iter().chain(of_files) {
+            let text = problem.after(story);
+            let indent = if problem.file.is_empty() || text.is_empty() { 2 } else { files + 4 };
+            for (number, line) in terminal_lines(console, indent, &text).iter().enumerate() {
+                let file = if number == 0 { &*problem.file } else { "" };
+                let space = " ".repeat((indent - 2).saturating_sub(width(file)));
+                if !line.is_empty() {
+                    writeln!(console, "  {file}{space}{line}")?;
+                }
+            }
+            problem.details.iter().try_for_each(|text| paragraph(console, indent + 2, text))?;
+        }
+        match self.more {
+            0 => Ok(()),
+            more => writeln!(console, "  … and {} more: --verbose", count(more)),
+        }
+    }
+
+    /// Writes the answer as one line, with a command below if there is one.
+    pub(super) fn write_brief(
+        &self,
+        path: &Path,
+        database: Option<&Path>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let clause = self.clause.clone().or_else(|| self.brief());
+        let rest = write_headline(path, self.verdict, clause.as_deref(), console)?;
+        rest.iter().try_for_each(|text| paragraph(console, 2, text))?;
+        match self.advice(database) {
+            Some((_, command)) => writeln!(console, "    {command}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes the path and the verdict, with `clause` if there is room for it on the line. Returns it if there is not.
+pub(super) fn write_headline<'c>(
+    path: &Path,
+    verdict: Verdict,
+    clause: Option<&'c str>,
+    console: &mut Console,
+) -> io::Result<Option<&'c str>> {
+    let (path, words) = (escape_path(path).to_string(), verdict.words());
+    let toned = console.tone(tone(verdict), words);
+    let most = console.width().unwrap_or(usize::MAX).max(WIDTH);
+    let Some(text) = clause else { return writeln!(console, "{path}: {toned}").map(|()| None) };
+    // On a narrow terminal, a long path leaves no room.
+    if width(&path) + width(words) + width(text) + 4 <= most {
+        return writeln!(console, "{path}: {toned}: {text}").map(|()| None);
+    }
+    writeln!(console, "{path}: {toned}").map(|()| clause)
+}
+
+/// The colour of a verdict.
+pub(super) const fn tone(verdict: Verdict) -> Tone {
+    match verdict.severity() {
+        Severity::Good => Tone::Good,
+        Severity::Notice => Tone::Notice,
+        Severity::Bad => Tone::Bad,
+        Severity::Unknown => Tone::Unknown,
+    }
+}
+
+/// Writes the number of each verdict. `what`: what the verdicts are on.
+pub(super) fn write_counts(counts: &VerdictCounts, what: &str, console: &mut Console) -> io::Result<()> {
+    let parts = [
+        (Verdict::Fine, "fine"),
+        (Verdict::CouldBeBetter, "could be better"),
+        (Verdict::Damaged, "damaged"),
+        (Verdict::FalseNegatives, "with false negatives"),
+        (Verdict::CannotTell, "cannot tell"),
+    ];
+    let parts = parts.into_iter().map(|(verdict, words)| (counts.of(verdict), words));
+    let parts: Vec<_> = parts
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, words)| format!("{} {words}", count(number)))
+        .collect();
+    paragraph(console, 0, &format!("{}: {}", counted(counts.all(), what), parts.join(", ")))
+}
+
+/// The first names, and the number of the others.
+pub(super) fn names_text(names: &[String]) -> String {
+    let more = names.len().saturating_sub(MAX_NAMES) as u64;
+    let first = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    if more == 0 { first } else { format!("{first} and {} more", count(more)) }
+}

@@ -1,0 +1,85 @@
+//! Problems in words: what each means, without checksums and offsets of structures.
+
+use super::numbers::{count, counted};
+use crate::audit::LostKeys;
+use crate::report::{Checked, Code, Finding};
+
+/// The entries of a range: `entries after "a", up to "b"`.
+pub fn entries_text(lost: &LostKeys) -> String {
+    let words = [("from", &lost.from), ("after", &lost.after), ("up to", &lost.up_to)];
+    let bounds: Vec<_> =
+        words.into_iter().filter_map(|(word, key)| Some(format!("{word} {}", key.as_ref()?))).collect();
+    format!("entries {}", bounds.join(", "))
+}
+
+/// What a problem means, of `number` problems of its code in a file. `checked`: what was found of the file.
+pub fn problem_text(problem: &Finding, number: u64, checked: &Checked) -> String {
+    let offset = problem.offset.map(|offset| format!(", at offset {offset}")).unwrap_or_default();
+    let entries = problem.lost.as_deref().map_or_else(|| "its entries".to_owned(), entries_text);
+    // A range with bounds ends with a comma.
+    let comma = if problem.lost.is_some() { "," } else { "" };
+    let lost = format!("{entries}{comma} are lost");
+    let is_one_of_many = matches!(problem.code, Code::Checksum | Code::ShortKey | Code::FalseNegative);
+    let more = match number {
+        1 => String::new(),
+        _ if is_one_of_many => String::new(),
+        _ => format!(" (and {} more like it)", count(number - 1)),
+    };
+    let text = match problem.code {
+        _ if problem.wrong_bit.is_some() => {
+            let bit = problem.wrong_bit.unwrap_or_default();
+            format!("one bit is wrong, at offset {bit}; repair corrects it")
+        }
+        Code::FalseNegative => {
+            let (hidden, entries) = (count(checked.false_negatives), count(checked.entries));
+            format!("filters hide {hidden} of {entries} keys")
+        }
+        Code::FilterMalformed => "its filters are malformed; LevelDB reads blocks instead".to_owned(),
+        Code::FilterUnreadable => "its filters cannot be read; no entry is concerned".to_owned(),
+        Code::Checksum if checked.data_blocks > 0 => {
+            let is = if number == 1 { "is" } else { "are" };
+            let first = if number == 1 { "" } else { " the first" };
+            let of = counted(checked.data_blocks, "data block");
+            format!("{} of {of} {is} damaged,{first}{}: {lost}", count(number), offset.replacen(',', "", 1))
+        }
+        Code::Checksum => format!("its index is damaged: {lost}"),
+        Code::BadCompression => format!("a block does not decompress{offset}: {lost}"),
+        Code::BadBlock => format!("a block contradicts itself{offset}: {lost} in part"),
+        Code::BadHandle => format!("the index points outside the file: {lost}"),
+        Code::NotATable => {
+            let more = problem.found.split_once("; ").map_or(&*lost, |(_, more)| more);
+            format!("no table, or cut short: {more}")
+        }
+        Code::RepeatedBlock | Code::OverlappingBlocks => {
+            "the index names bytes twice: entries appear twice or not at all".to_owned()
+        }
+        Code::KeyOrder => format!("keys are out of order{offset}: some are not found"),
+        Code::IndexOrder => "the index is out of order: some keys are not found".to_owned(),
+        Code::ShortKey => {
+            format!("{} without a sequence number: repair leaves them out", counted(number, "key"))
+        }
+        Code::TableMissing => match problem.found.split_once("; ") {
+            Some((_, copy)) => format!("is missing: {copy}"),
+            None => format!("is missing: {lost}; look for it in a backup"),
+        },
+        Code::TableSize => {
+            let [found, expected] = [&problem.found, &problem.expected].map(|text| {
+                let number = text.split(' ').next().and_then(|number| number.parse().ok());
+                number.map_or_else(|| text.clone(), |number| counted(number, "byte"))
+            });
+            format!("has {found} and should have {expected}: LevelDB finds nothing in it")
+        }
+        Code::TableRange => "is another table: its keys are not those that the MANIFEST records".to_owned(),
+        Code::TableOverlap => "overlaps another table of its level: some keys are not found".to_owned(),
+        Code::ManifestDamaged => {
+            format!("the MANIFEST is damaged{offset}: LevelDB ignores a part of it, or all")
+        }
+        Code::Limit => format!("not read to its end: expected {}", problem.expected),
+        _ => match (&problem.title, &problem.plain) {
+            (Some(title), None) => title.clone(),
+            (_, Some(plain)) => plain.split(" (expected ").next().unwrap_or_default().to_owned(),
+            (None, None) => format!("not readable here: {}", problem.text()),
+        },
+    };
+    text + &more
+}
