@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock_engine::report::Severity;
+use filterblock_engine::report::{Severity, Verdict};
 use filterblock_engine::words::path_word;
 use filterblock_engine::{PathError, Request, is_log, page::PageRequest};
 
@@ -73,7 +73,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     progress.end();
     if let Some(found) = page.as_ref().err().and_then(PathError::other_format) {
         let line = match is_file {
-            true => text::write_verdict(path, found, console),
+            true => {
+                text::write_headline(path, Verdict::CannotTell, Some(&found.format().to_string()), console)
+            }
             false => {
                 console.message_about(path, found);
                 Ok(())

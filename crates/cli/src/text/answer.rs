@@ -2,20 +2,17 @@
 
 use std::{io, path::Path};
 
-use filterblock::escape_path;
-use filterblock_engine::report::{Code, Severity, Verdict, VerdictCounts};
+use filterblock_engine::report::{Code, Verdict};
 use filterblock_engine::words::{SAVE, count, counted, rebuild_command, repair_command};
 
 use super::columns::width;
-use super::labelled::{paragraph, terminal_lines};
-use crate::io::{Console, Tone};
+use super::labelled::{paragraph, terminal_lines, write_headline};
+use crate::io::Console;
 
 /// The greatest number of problems of one code that are shown.
 const MAX_OF_A_CODE: usize = 5;
 /// The greatest number of names that are listed.
 const MAX_NAMES: usize = 3;
-/// The width of an answer where there is no terminal.
-const WIDTH: usize = 80;
 
 /// A problem of a database or a file.
 pub(super) struct Problem {
@@ -153,8 +150,7 @@ impl Answer {
         console: &mut Console,
     ) -> io::Result<()> {
         let story = self.clause.clone().or_else(|| self.whole_story());
-        let rest = write_headline(path, self.verdict, story.as_deref(), console)?;
-        rest.iter().try_for_each(|text| paragraph(console, 2, text))?;
+        write_headline(path, self.verdict, story.as_deref(), console)?;
         if self.verdict == Verdict::Fine {
             self.facts.iter().try_for_each(|fact| paragraph(console, 2, fact))?;
         }
@@ -205,58 +201,12 @@ impl Answer {
         console: &mut Console,
     ) -> io::Result<()> {
         let clause = self.clause.clone().or_else(|| self.brief());
-        let rest = write_headline(path, self.verdict, clause.as_deref(), console)?;
-        rest.iter().try_for_each(|text| paragraph(console, 2, text))?;
+        write_headline(path, self.verdict, clause.as_deref(), console)?;
         match self.advice(database) {
             Some((_, command)) => writeln!(console, "    {command}"),
             None => Ok(()),
         }
     }
-}
-
-/// Writes the path and the verdict, with `clause` if there is room for it on the line. Returns it if there is not.
-pub(super) fn write_headline<'c>(
-    path: &Path,
-    verdict: Verdict,
-    clause: Option<&'c str>,
-    console: &mut Console,
-) -> io::Result<Option<&'c str>> {
-    let (path, words) = (escape_path(path).to_string(), verdict.words());
-    let toned = console.tone(tone(verdict), words);
-    let most = console.width().unwrap_or(usize::MAX).max(WIDTH);
-    let Some(text) = clause else { return writeln!(console, "{path}: {toned}").map(|()| None) };
-    // On a narrow terminal, a long path leaves no room.
-    if width(&path) + width(words) + width(text) + 4 <= most {
-        return writeln!(console, "{path}: {toned}: {text}").map(|()| None);
-    }
-    writeln!(console, "{path}: {toned}").map(|()| clause)
-}
-
-/// The colour of a verdict.
-pub(super) const fn tone(verdict: Verdict) -> Tone {
-    match verdict.severity() {
-        Severity::Good => Tone::Good,
-        Severity::Notice => Tone::Notice,
-        Severity::Bad => Tone::Bad,
-        Severity::Unknown => Tone::Unknown,
-    }
-}
-
-/// Writes the number of each verdict. `what`: what the verdicts are on.
-pub(super) fn write_counts(counts: &VerdictCounts, what: &str, console: &mut Console) -> io::Result<()> {
-    let parts = [
-        (Verdict::Fine, "fine"),
-        (Verdict::CouldBeBetter, "could be better"),
-        (Verdict::Damaged, "damaged"),
-        (Verdict::FalseNegatives, "with false negatives"),
-        (Verdict::CannotTell, "cannot tell"),
-    ];
-    let parts = parts.into_iter().map(|(verdict, words)| (counts.of(verdict), words));
-    let parts: Vec<_> = parts
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, words)| format!("{} {words}", count(number)))
-        .collect();
-    paragraph(console, 0, &format!("{}: {}", counted(counts.all(), what), parts.join(", ")))
 }
 
 /// The first names, and the number of the others.

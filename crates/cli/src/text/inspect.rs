@@ -14,9 +14,9 @@ use filterblock_engine::words::{
     count, counted, entries_text, format_details, measured, or_dash, path_word, problem_text, size,
 };
 
-use super::answer::{self, Answer, Problem, names_text, write_headline};
+use super::answer::{Answer, Problem, names_text};
 use super::columns::{Cell, Column, Layout, width};
-use super::labelled::paragraph;
+use super::labelled::{paragraph, write_counts, write_headline, write_verdict};
 use super::list::{Listing, entry_sum, table_name};
 use super::{detail, levels, verify};
 use crate::io::{Console, Tone};
@@ -154,9 +154,7 @@ impl TextInspect {
             return Ok(());
         }
         self.begin_part(console)?;
-        write_headline(path, Verdict::CannotTell, Some(&clause), console)?
-            .iter()
-            .try_for_each(|text| paragraph(console, 2, text))?;
+        write_headline(path, Verdict::CannotTell, Some(&clause), console)?;
         let details = other_format.as_ref().map(format_details).unwrap_or_default();
         details.iter().try_for_each(|text| paragraph(console, 2, text))
     }
@@ -187,13 +185,12 @@ impl TextInspect {
         };
         let mut sum = sums.text();
         if totals.verdict == Verdict::Fine {
-            let words = console.tone(answer::tone(Verdict::Fine), "fine");
             let note = match read {
                 _ if is_without => format!("; no table has filters (would they help? {tune})"),
                 "" => String::new(),
                 _ => format!(" ({read})"),
             };
-            writeln!(console, "{}: {words}{note}", escape_path(&folder.path))?;
+            write_verdict(&folder.path, Verdict::Fine, &note, console)?;
             if is_without && !read.is_empty() {
                 sum += &format!("; {}", read.split(';').next().unwrap_or_default());
             }
@@ -287,11 +284,11 @@ impl TextInspect {
         layout.write_titles(console)?;
         for (row, verdict) in &self.rows {
             let mut cells: Vec<Cell> = row.iter().map(|cell| cell.clone().into()).collect();
-            cells.iter_mut().skip(5).for_each(|cell| cell.tone = answer::tone(*verdict));
+            cells.iter_mut().skip(5).for_each(|cell| cell.tone = verdict.severity().into());
             layout.write(console, cells)?;
         }
         let what = if self.seen == [true, false] { "database" } else { "path" };
-        if counts.all() < 2 { Ok(()) } else { answer::write_counts(counts, what, console) }
+        if counts.all() < 2 { Ok(()) } else { write_counts(counts, what, console) }
     }
 }
 

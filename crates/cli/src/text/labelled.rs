@@ -1,11 +1,11 @@
-//! Text in lines of limited width, and what cannot be read because it is of another
-//! format, or encrypted.
+//! Text in lines of limited width, and verdicts.
 
 use std::io;
 use std::path::Path;
 
 use filterblock::escape_path;
-use filterblock_engine::FoundFormat;
+use filterblock_engine::report::{Verdict, VerdictCounts};
+use filterblock_engine::words::{count, counted};
 
 use super::columns::width;
 use crate::io::{Console, Tone};
@@ -48,9 +48,59 @@ fn wrapped(text: &str, limit: usize) -> Vec<String> {
     lines
 }
 
-/// Writes the verdict on a path.
-pub(crate) fn write_verdict(path: &Path, found: &FoundFormat, console: &mut Console) -> io::Result<()> {
-    write_line(console, Tone::Plain, &format!("{}: cannot tell: {}", escape_path(path), found.format()))
+/// Writes the verdict on `path`, with `clause` if there is one.
+pub(crate) fn write_headline(
+    path: &Path,
+    verdict: Verdict,
+    clause: Option<&str>,
+    console: &mut Console,
+) -> io::Result<()> {
+    let rest = clause.map(|clause| format!(": {clause}")).unwrap_or_default();
+    write_verdict(path, verdict, &rest, console)
+}
+
+/// Writes the verdict on `path`, and what follows it in the same sentence.
+pub(super) fn write_verdict(
+    path: &Path,
+    verdict: Verdict,
+    rest: &str,
+    console: &mut Console,
+) -> io::Result<()> {
+    let path = escape_path(path).to_string();
+    let words = verdict.words();
+    write!(console, "{path}: {}", console.tone(Tone::from(verdict.severity()), words))?;
+    let limit = console.width().unwrap_or(usize::MAX);
+    let mut at = width(&path) + 2 + width(words);
+    for (number, word) in rest.split(' ').enumerate() {
+        let fits = at + 1 + width(word) <= limit;
+        let before = if number == 0 {
+            ""
+        } else if fits {
+            " "
+        } else {
+            "\n  "
+        };
+        at = if fits { at } else { 0 } + before.len() + width(word);
+        write!(console, "{before}{word}")?;
+    }
+    writeln!(console)
+}
+
+/// Writes the number of each verdict. `what`: what the verdicts are on.
+pub(super) fn write_counts(counts: &VerdictCounts, what: &str, console: &mut Console) -> io::Result<()> {
+    let parts = [
+        (Verdict::Fine, "fine"),
+        (Verdict::CouldBeBetter, "could be better"),
+        (Verdict::Damaged, "damaged"),
+        (Verdict::FalseNegatives, "with false negatives"),
+        (Verdict::CannotTell, "cannot tell"),
+    ];
+    let parts = parts.into_iter().map(|(verdict, words)| (counts.of(verdict), words));
+    let parts: Vec<_> = parts
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, words)| format!("{} {words}", count(number)))
+        .collect();
+    paragraph(console, 0, &format!("{}: {}", counted(counts.all(), what), parts.join(", ")))
 }
 
 #[cfg(test)]

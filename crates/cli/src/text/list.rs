@@ -172,7 +172,7 @@ fn state_cell(table: &Table) -> Cell {
         TableState::Unreadable => Cell::toned("unreadable", Tone::Bad),
         TableState::Damaged if table.error.is_none() && table.size_mismatch.is_none() => {
             let words = table.verdict.words();
-            Cell::toned(words, super::answer::tone(table.verdict))
+            Cell::toned(words, table.verdict.severity().into())
         }
         TableState::Damaged => Cell::toned("damaged", Tone::Bad),
         TableState::NoFilter => Cell::toned("no filters", Tone::Dim),

@@ -9,8 +9,7 @@ use filterblock_engine::report::{
 };
 use filterblock_engine::words::{count, counted, size};
 
-use super::answer::write_headline;
-use super::labelled::paragraph;
+use super::labelled::{paragraph, write_headline};
 use crate::io::Console;
 
 /// The greatest number of faults that are shown.
@@ -73,10 +72,9 @@ impl TextManifest {
             ([only], _) => (Verdict::Damaged, Some(&**only)),
             _ => (Verdict::Damaged, None),
         };
-        let rest = write_headline(subject.path, verdict, clause, console)?;
+        write_headline(subject.path, verdict, clause, console)?;
         let listed = if self.faults.len() > 1 { &*self.faults } else { &[] };
-        let lines = rest.into_iter().map(str::to_owned).chain(listed.iter().cloned());
-        lines.collect::<Vec<_>>().iter().try_for_each(|text| paragraph(console, 2, text))?;
+        listed.iter().try_for_each(|text| paragraph(console, 2, text))?;
         if self.more > 0 {
             writeln!(console, "  … and {} more", count(self.more))?;
         }

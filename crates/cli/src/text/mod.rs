@@ -22,6 +22,6 @@ mod tests;
 
 pub(crate) use advice::write_page;
 pub(crate) use inspect::{ALL_LIVE, InspectStyle, TextInspect};
-pub(crate) use labelled::write_verdict;
+pub(crate) use labelled::write_headline;
 pub(crate) use scan::{Entries, ValuePart, write_raw};
 pub(crate) use verify::TextVerify;

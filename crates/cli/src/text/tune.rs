@@ -1,18 +1,20 @@
 //! The results of `tune` as text: the advice and, if they are asked for, the numbers that it rests on.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use filterblock::escape_path;
-use filterblock_engine::report::{Advice, Candidate, Estimate, Reads, SimilarKind, Tuned, Tuning, Verdict};
+use filterblock_engine::report::{
+    Advice, Candidate, Estimate, Reads, SimilarKind, Tuned, Tuning, Verdict, VerdictCounts,
+};
 use filterblock_engine::words::{
     AdviceText, about_size, advice_text, bits_text, blocks, count, counted, measured, or_dash, similar_text,
     size,
 };
 
-use super::advice::{write_advice, write_below, write_sum, write_verdict};
+use super::advice::write_advice;
 use super::columns::{Cell, Column, Layout};
+use super::labelled::{paragraph, write_counts, write_verdict};
 use crate::io::{Console, Tone};
 
 /// The databases tuned so far. One of them is shown in full, several in a line each, those that need something first.
@@ -21,7 +23,7 @@ pub(crate) struct Summary {
     /// The first result, until there is a second one.
     first: Option<Tuned>,
     lines: Vec<Line>,
-    verdicts: BTreeMap<Verdict, u64>,
+    verdicts: VerdictCounts,
 }
 
 /// A database that needs something.
@@ -37,11 +39,11 @@ impl Summary {
     /// Adds a result. A table by itself, and what is neither a table nor a database, is shown at once.
     pub(crate) fn add(&mut self, tuned: Tuned, is_wide: bool, console: &mut Console) -> io::Result<()> {
         let Some(advice) = &tuned.advice else { return write(&tuned, is_wide, console) };
-        *self.verdicts.entry(advice.verdict).or_default() += 1;
+        self.verdicts.add(advice.verdict);
         if is_wide {
             return write(&tuned, true, console);
         }
-        if self.verdicts.values().sum::<u64>() == 1 {
+        if self.verdicts.all() == 1 {
             self.first = Some(tuned);
             return Ok(());
         }
@@ -66,9 +68,9 @@ impl Summary {
             ranks.then(one.is_conditional.cmp(&other.is_conditional)).then(other.saved.total_cmp(&one.saved))
         });
         self.lines.iter().try_for_each(|line| line.write(console))?;
-        match self.verdicts.values().sum::<u64>() {
+        match self.verdicts.all() {
             0 | 1 => Ok(()),
-            _ => write_sum(&self.verdicts, console),
+            _ => write_counts(&self.verdicts, "database", console),
         }
     }
 }
@@ -103,7 +105,7 @@ fn write(tuned: &Tuned, is_wide: bool, console: &mut Console) -> io::Result<()> 
         (Some(advice), _) => write_advice(&tuned.path, &advice_text(advice, tuning, &tuned.path), console)?,
         (None, Ok(tuning)) => {
             writeln!(console, "{}", escape_path(&tuned.path))?;
-            write_below(&table_text(tuning), console)?;
+            paragraph(console, 2, &table_text(tuning))?;
             writeln!(console)?;
             return write_bits(tuning, None, console);
         }
@@ -119,10 +121,10 @@ fn write(tuned: &Tuned, is_wide: bool, console: &mut Console) -> io::Result<()> 
         writeln!(console)?;
         write_levels(tuning, console)?;
         if tuning.logs > 0 {
-            write_below(&format!("Not counted: newer writes in {}.", counted(tuning.logs, "log")), console)?;
+            paragraph(console, 2, &format!("Not counted: newer writes in {}.", counted(tuning.logs, "log")))?;
         }
         for table in &tuning.left_out {
-            write_below(&format!("Not counted: {}: {}.", table.name, table.why.text), console)?;
+            paragraph(console, 2, &format!("Not counted: {}: {}.", table.name, table.why.text))?;
         }
     }
     console.flush()
@@ -210,10 +212,11 @@ fn write_bits(tuning: &Tuning, advice: Option<&Advice>, console: &mut Console) -
         write!(console, "  ")?;
         layout.write(console, cells)?;
     }
-    write_below(
+    paragraph(
+        console,
+        2,
         "random, similar: false-positive rates. Similar keys differ little from stored ones. If you know your lookups, \
          --lookups FILE measures those instead.",
-        console,
     )
 }
 

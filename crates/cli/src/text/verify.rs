@@ -7,9 +7,9 @@ use filterblock::escape_path;
 use filterblock_engine::report::{About, Code, ErrorKind, Finding, Note, Verdict, VerdictCounts, Verified};
 use filterblock_engine::words::{counted, counted_as, format_details, path_word, problem_text, size};
 
-use super::answer::{self, Answer, Problem, names_text};
+use super::answer::{Answer, Problem, names_text};
 use super::columns::width;
-use super::labelled::paragraph;
+use super::labelled::{paragraph, write_counts, write_headline};
 use crate::io::Console;
 
 /// The answers of `verify`: one for each database, and for each path outside of one.
@@ -115,7 +115,7 @@ impl TextVerify {
             (_, true) => "file",
             _ => "path",
         };
-        answer::write_counts(counts, what, console)
+        write_counts(counts, what, console)
     }
 }
 
@@ -318,12 +318,7 @@ pub(crate) fn write_other(
     let size = file_size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
     match clause(verified) {
         Some(clause) if verified.verdict == Verdict::Fine => {
-            answer::write_headline(
-                &verified.path,
-                verified.verdict,
-                Some(&format!("{clause}{size}")),
-                console,
-            )?;
+            write_headline(&verified.path, verified.verdict, Some(&format!("{clause}{size}")), console)?;
         }
         _ => text.alone(&shown, console)?,
     }

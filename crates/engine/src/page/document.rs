@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::pictures;
 use super::request::Shown;
-use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
+use super::sections::{facts, findings, levels, reads, settings, tables, tree};
 use super::words::{message, text};
 use crate::audit::overview::Kind;
 use crate::report::Severity;
@@ -38,10 +38,8 @@ pub(super) fn document(page: &Shown<'_>, advice: &AdviceText) -> String {
                 main {
                     (tree::tree(page))
                     (reads::reads(page))
-                    (rates::rates(page))
                     (settings::settings(page))
                     (levels::levels(page))
-                    (fill::fill(page))
                     (findings::findings(page))
                     (tables::tables(page))
                     (facts::facts(page))

@@ -3,17 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::document::document;
 use super::verdict::facts;
-use super::{document::document, pictures::FillStrip, words::text};
-use crate::audit::overview::Overview;
-use crate::audit::{overview::Kind, stats::FilterStats, tune::Request, tune::advise};
-use crate::report::{Advice, Candidate, Filters, Table, TuneFailure, Tuning};
-use crate::walk::{Inputs, PathError, Storage, open_listed};
+use crate::audit::overview::{Kind, Overview};
+use crate::audit::tune::{Request, advise};
+use crate::engine::Engine;
+use crate::report::{Advice, Candidate, TuneFailure, Tuning};
+use crate::walk::{Inputs, PathError, Storage};
 use crate::words::{AdviceText, advice_text};
-use crate::{engine::Engine, words::FillBins, words::ratio};
-
-/// The greatest number of tables whose filters are shown as a strip.
-const MOST: usize = 8;
 
 /// The work to do for a page.
 #[derive(Debug)]
@@ -56,8 +53,6 @@ impl Engine {
         let paths = vec![PathBuf::from(path)];
         let inputs = Inputs { paths, storage: storage.cloned(), ..Inputs::default() };
         let overview = self.overview(inputs.clone(), request.verify)?;
-        let strips = overview.telling(MOST).into_iter().filter_map(|table| self.strip(table, storage));
-        let strips: Vec<_> = strips.collect();
         // Other filters are tried only on the tables that a database uses, or on a single table.
         let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
         let tuning = request.tune.as_ref().filter(|_| has_database);
@@ -66,20 +61,8 @@ impl Engine {
         let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
         let advice = advise(&facts(path, &overview, tuned), measured);
         let text = advice_text(&advice, measured, path);
-        let shown = Shown { path, overview: &overview, strips: &strips, tuned, advice: &advice };
+        let shown = Shown { path, overview: &overview, tuned, advice: &advice };
         Ok(Page { html: document(&shown, &text), advice: text })
-    }
-
-    /// The filters along a table; `None` if the table has no filters that can be read, or if the table can no longer
-    /// be read.
-    fn strip(&self, table: &Table, storage: Option<&Arc<dyn Storage>>) -> Option<Strip> {
-        let source = open_listed(storage, &table.path).ok()?;
-        let opened = filterblock::table::Table::open(source, &self.read).ok()?;
-        let filters = Filters { stats: FilterStats::new(opened.filter()?.clone()), blocks: None };
-        let bins = FillBins::of_block(&filters, FillBins::OF_PICTURE);
-        let set = table.filter.as_ref().filter(|filter| filter.bits > 0);
-        let set = set.map(|filter| ratio(filter.bits_set, filter.bits));
-        Some(Strip { picture: FillStrip { name: text(table.name()), set, bins }, table: table.clone() })
     }
 }
 
@@ -90,8 +73,6 @@ pub(super) struct Shown<'a> {
     pub(super) path: &'a Path,
     /// The results for the database, folder or table.
     pub(super) overview: &'a Overview,
-    /// The tables that are shown filter by filter.
-    pub(super) strips: &'a [Strip],
     /// The effects that other filters would have, or the reason why they could not be found out. `None`: no
     /// other filters were tried.
     pub(super) tuned: Option<&'a Result<Tuning, TuneFailure>>,
@@ -109,11 +90,4 @@ impl<'a> Shown<'a> {
     pub(super) fn advised(&self) -> Option<&'a Candidate> {
         self.tuned()?.advised(Some(self.advice))
     }
-}
-
-/// The filters along a table.
-#[derive(Debug)]
-pub(super) struct Strip {
-    pub(super) picture: FillStrip,
-    pub(super) table: Table,
 }

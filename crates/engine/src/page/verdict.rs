@@ -75,8 +75,9 @@ fn damage(overview: &Overview, path: &Path) -> Damage {
         of_files.iter().map(|(name, _)| text(name)).chain(found.seen.iter().map(|(name, _)| text(name)));
     let names = Vec::from_iter(BTreeSet::from_iter(names));
     match of_folder.first() {
-        Some((_, finding)) if names.is_empty() || overview.kind == Kind::Table => {
-            Damage { detail: Some(finding.code.meaning().to_owned()), ..none }
+        Some((name, finding)) if names.is_empty() || overview.kind == Kind::Table => {
+            let is_it = |(of, code, _): &&(Vec<u8>, Code, String)| of == name && *code == finding.code;
+            Damage { detail: found.problems.iter().find(is_it).map(|(_, _, text)| text.clone()), ..none }
         }
         _ => Damage { title: some_of(&names, "files"), ..none },
     }

@@ -14,10 +14,10 @@ use crate::walk::{FoundFormat, PathError};
 /// The greatest number of problems of one code that are kept. Further problems are only counted.
 const MAX_OF_A_CODE: u64 = 16;
 
-/// Defines the codes. Each has a word, the verdict that it leads to, the kind of fault unless an error names another,
-/// and summaries of its meaning and its remedy, which `docs/problems.md` explains.
+/// Defines the codes. Each has a word, the verdict that it leads to, and the kind of fault unless an error names another.
+/// `docs/problems.md` has the meaning and the remedy of each.
 macro_rules! codes {
-    ($($code:ident = $word:literal, $verdict:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
+    ($($code:ident = $word:literal, $verdict:ident, $kind:ident;)*) => {
         words! {
             /// The kind of a problem. `docs/problems.md` explains each kind.
             Code { $(#[doc = concat!("`", $word, "`")] $code = $word,)* }
@@ -36,146 +36,47 @@ macro_rules! codes {
                     $(Self::$code => ErrorKind::$kind,)*
                 }
             }
-
-            /// The meaning of the code.
-            pub const fn meaning(self) -> &'static str {
-                match self {
-                    $(Self::$code => $meaning,)*
-                }
-            }
-
-            /// The remedy for problems of this code.
-            pub const fn remedy(self) -> &'static str {
-                match self {
-                    $(Self::$code => $remedy,)*
-                }
-            }
         }
     };
 }
 
-const RESTORE: &str = "Restore the database from a backup; failing that, by its program's own way; failing that, filterblock \
-     repair DB --to NEW saves what can be read. Check disk and memory.";
-const LOOK: &str = "Look for the file in a backup from the same time; failing that, filterblock repair DB --to NEW saves \
-     what is left.";
 /// True where a rebuild in place is not advised: on Windows, where it is refused, and in a browser, which does not
 /// reveal the user's system.
 pub const COPIES_ONLY: bool = cfg!(any(windows, target_family = "wasm"));
-const REBUILD: &str = match COPIES_ONLY {
-    true => "filterblock rebuild DB --to NEW writes new filters.",
-    false => "filterblock rebuild DB --in-place writes new filters.",
-};
-const RENEW: &str = match COPIES_ONLY {
-    true => {
-        "Write new filters: filterblock rebuild DB --to NEW. If it happens again, the policy of the program \
-             that writes does not match its name."
-    }
-    false => {
-        "Write new filters: filterblock rebuild DB --in-place. If it happens again, the policy of the program \
-              that writes does not match its name."
-    }
-};
-const REORDER: &str = "filterblock repair DB --to NEW sorts all entries into new tables. If the program sets another comparator \
-     than it did when it wrote them, set that one instead.";
 
 codes! {
-    Unreadable = "unreadable", CannotTell, Unreadable,
-        "The system does not allow the file to be read, or it is gone.",
-        "Check permissions. In a database in use, tables come and go: try again.";
-    Unsupported = "unsupported", CannotTell, Unsupported,
-        "A compression or an encoding of filters that is not known here.",
-        "Use a newer version, or the program that wrote the file.";
-    Encrypted = "encrypted", CannotTell, Unsupported,
-        "The files are encrypted, as Minecraft's are in some worlds. They are not damaged.",
-        "Decrypt them with what encrypted them.";
-    OtherFormat = "other-format", CannotTell, Unsupported,
-        "A database of RocksDB or Pebble, which LevelDB does not read either.",
-        "Use the tools of its own program.";
-    Limit = "limit", CannotTell, Unsupported,
-        "Something decodes to more than the limit allows.",
-        "If the file can be trusted, a larger --max-output.";
-    NotATable = "not-a-table", Damaged, Damaged,
-        "The file is no table, or was cut short: all of its entries are lost.",
-        RESTORE;
-    BadHandle = "bad-handle", Damaged, Damaged,
-        "The index points outside the file: the block is lost.",
-        RESTORE;
-    Checksum = "checksum", Damaged, Damaged,
-        "A block differs from what was written: entries in it are wrong or lost.",
-        RESTORE;
-    BadCompression = "bad-compression", Damaged, Damaged,
-        "A block does not decompress: its entries are lost.",
-        RESTORE;
-    BadBlock = "bad-block", Damaged, Damaged,
-        "A block contradicts itself: some or all of its entries are lost.",
-        RESTORE;
-    RepeatedBlock = "repeated-block", Damaged, Damaged,
-        "The index names bytes twice: some entries appear twice, others not at all.",
-        RESTORE;
-    OverlappingBlocks = "overlapping-blocks", Damaged, Damaged,
-        "The index names bytes twice: some entries appear twice, others not at all.",
-        RESTORE;
-    IndexOrder = "index-order", Damaged, Damaged,
-        "The index is not in order: some keys are not found.",
-        REORDER;
-    KeyOrder = "key-order", Damaged, Damaged,
-        "Keys are not in order: some are not found, or deleted ones come back.",
-        REORDER;
-    ShortKey = "short-key", Damaged, Damaged,
-        "A key is shorter than any of a database: LevelDB reports corruption, or stops.",
-        "No database wrote this key: filterblock repair DB --to NEW leaves it out.";
-    FilterUnreadable = "filter-unreadable", Damaged, Damaged,
-        "The filters cannot be read. LevelDB goes on without them: slower, not wrong.",
-        REBUILD;
-    FilterMalformed = "filter-malformed", CouldBeBetter, Damaged,
-        "The filter block contradicts itself. LevelDB reads blocks instead: slower, not wrong.",
-        REBUILD;
-    FalseNegative = "false-negative", FalseNegatives, Damaged,
-        "A filter hides a stored key: programs that use filters do not find it. No entry is lost.",
-        RENEW;
-    CurrentMissing = "current-missing", Damaged, Missing,
-        "CURRENT is missing: LevelDB does not open the database.",
-        RESTORE;
-    CurrentDamaged = "current-damaged", Damaged, Damaged,
-        "CURRENT names no MANIFEST: LevelDB does not open the database.",
-        RESTORE;
-    ManifestMissing = "manifest-missing", Damaged, Missing,
-        "The MANIFEST is missing: LevelDB does not open the database.",
-        RESTORE;
-    ManifestDamaged = "manifest-damaged", Damaged, Damaged,
-        "The MANIFEST is damaged: LevelDB does not open the database, or ignores a part of it.",
-        RESTORE;
-    ManifestCut = "manifest-cut", Damaged, Damaged,
-        "The MANIFEST does not list tables that are newer, and LevelDB would overwrite or delete them.",
-        RESTORE;
-    ManifestHuge = "manifest-huge", CouldBeBetter, Damaged,
-        "LevelDB reads all of the MANIFEST whenever it opens the database: slow, and possibly more memory than \
-         there is.",
-        "filterblock repair DB --to NEW makes a database with a short one.";
-    LogMissing = "log-missing", Damaged, Missing,
-        "The log that the MANIFEST names does not exist: the newest writes may have been in it.",
-        LOOK;
-    TableMissing = "table-missing", Damaged, Missing,
-        "The MANIFEST has a table that does not exist: its keys are gone.",
-        LOOK;
-    TableSize = "table-size", Damaged, Damaged,
-        "A table has another size than the MANIFEST has recorded: lookups in it fail.",
-        LOOK;
-    TableRange = "table-range", Damaged, Damaged,
-        "A table begins or ends with another key than the MANIFEST has recorded: keys are not found.",
-        LOOK;
-    TableOverlap = "table-overlap", Damaged, Damaged,
-        "Tables of one level overlap: keys are not found, or deleted ones come back.",
-        "filterblock repair DB --to NEW sorts all entries into new tables.";
-    LogDamaged = "log-damaged", Damaged, Damaged,
-        "A part of a log cannot be read: the writes in it are lost.",
-        "Restore the log from a copy; failing that, filterblock repair DB --to NEW saves the other writes.";
-    NewerBelow = "newer-below", Damaged, Damaged,
-        "A newer version of a key lies below an older one: LevelDB's lookups return the older.",
-        "filterblock repair DB --to NEW sorts all entries into new tables.";
-    More = "more", Damaged, Damaged,
-        "More problems than are listed.",
-        "filterblock verify lists them.";
+    Unreadable = "unreadable", CannotTell, Unreadable;
+    Unsupported = "unsupported", CannotTell, Unsupported;
+    Encrypted = "encrypted", CannotTell, Unsupported;
+    OtherFormat = "other-format", CannotTell, Unsupported;
+    Limit = "limit", CannotTell, Unsupported;
+    NotATable = "not-a-table", Damaged, Damaged;
+    BadHandle = "bad-handle", Damaged, Damaged;
+    Checksum = "checksum", Damaged, Damaged;
+    BadCompression = "bad-compression", Damaged, Damaged;
+    BadBlock = "bad-block", Damaged, Damaged;
+    RepeatedBlock = "repeated-block", Damaged, Damaged;
+    OverlappingBlocks = "overlapping-blocks", Damaged, Damaged;
+    IndexOrder = "index-order", Damaged, Damaged;
+    KeyOrder = "key-order", Damaged, Damaged;
+    ShortKey = "short-key", Damaged, Damaged;
+    FilterUnreadable = "filter-unreadable", Damaged, Damaged;
+    FilterMalformed = "filter-malformed", CouldBeBetter, Damaged;
+    FalseNegative = "false-negative", FalseNegatives, Damaged;
+    CurrentMissing = "current-missing", Damaged, Missing;
+    CurrentDamaged = "current-damaged", Damaged, Damaged;
+    ManifestMissing = "manifest-missing", Damaged, Missing;
+    ManifestDamaged = "manifest-damaged", Damaged, Damaged;
+    ManifestCut = "manifest-cut", Damaged, Damaged;
+    ManifestHuge = "manifest-huge", CouldBeBetter, Damaged;
+    LogMissing = "log-missing", Damaged, Missing;
+    TableMissing = "table-missing", Damaged, Missing;
+    TableSize = "table-size", Damaged, Damaged;
+    TableRange = "table-range", Damaged, Damaged;
+    TableOverlap = "table-overlap", Damaged, Damaged;
+    LogDamaged = "log-damaged", Damaged, Damaged;
+    NewerBelow = "newer-below", Damaged, Damaged;
+    More = "more", Damaged, Damaged;
 }
 
 impl Code {

@@ -393,21 +393,6 @@ impl Table {
         BitsPerEntry::of(self.filter.as_ref()?.bits, self.entries)
     }
 
-    /// The share of the bits of the table's filters that its different keys are expected to set: about half if every
-    /// entry has a key of its own. `None`: there are no bits, or a number that the share depends on is not known.
-    pub fn expected_fill(&self) -> Option<f64> {
-        let filter = self.filter.as_ref().filter(|filter| filter.bits > 0)?;
-        let (probes, keys) = (f64::from(filter.probes?), self.distinct_keys?.count? as f64);
-        Some(1.0 - (-probes * keys / filter.bits as f64).exp())
-    }
-
-    /// Returns true if at least a tenth of the entries are further versions of a key, judging by the numbers of entries
-    /// and keys, which may be estimates.
-    pub fn has_versions(&self) -> bool {
-        let keys = self.distinct_keys.and_then(|keys| keys.count);
-        keys.zip(self.entries).is_some_and(|(keys, entries)| keys as f64 <= 0.9 * entries.count as f64)
-    }
-
     /// The name of the file, or the whole path if it does not end with a name.
     pub fn name(&self) -> &[u8] {
         name_of(&self.path)

@@ -2,7 +2,6 @@
 
 mod advice;
 mod estimates;
-mod fill_bins;
 mod folder;
 mod notes;
 mod numbers;
@@ -14,7 +13,6 @@ pub use advice::{
 };
 pub(crate) use advice::{sentence, some_of};
 pub use estimates::{about_count, about_size, estimate, interval, number};
-pub use fill_bins::{Fill, FillBin, FillBins, versions_text};
 pub use folder::format_details;
 pub(crate) use folder::remedy_of_current;
 pub(crate) use notes::compression_names;

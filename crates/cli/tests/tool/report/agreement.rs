@@ -220,8 +220,6 @@ fn tables(faces: &mut Faces) {
         cell(grid, "", "first key").is_some() || cell(grid, "", "random keys passing").is_some()
     };
     let Some(grid) = grids.into_iter().rfind(|grid| by_name(&grid)) else { return };
-    let rates =
-        faces.grids("95% interval").into_iter().find(|grid| cell(grid, "", "by the bits set").is_some());
     for table in faces.tables.clone() {
         let path = PathBuf::from(table["path"].as_str().unwrap());
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -236,13 +234,6 @@ fn tables(faces: &mut Faces) {
                 faces.same(&format!("{name}: {title}"), &line[at], &on_page(title));
             }
         }
-        if let Some(rates) = &rates {
-            for title in ["bits an entry", "random keys passing", "changed or longer"] {
-                if let Some(other) = cell(rates, &name, title) {
-                    faces.same(&format!("{name}: {title}"), other, &on_page(title));
-                }
-            }
-        }
         let (bits, entries) = (table["filter"]["bits"].as_f64(), table["entries"]["value"].as_f64());
         if let (Some(bits), Some(entries)) = (bits, entries)
             && bits * entries > 0.0
@@ -254,21 +245,6 @@ fn tables(faces: &mut Faces) {
                 &format!("{:.1}", bits / entries),
                 &on_page("bits an entry"),
             );
-        }
-    }
-}
-
-/// Compares the picture of each table's filters with the table beside it.
-fn strips(faces: &mut Faces) {
-    let words = faces.page.words();
-    for grid in faces.grids("bits set") {
-        for (name, _) in grid.iter().filter(|(name, line)| !name.is_empty() && line.len() > 1) {
-            let cell = |title: &str| cell(&grid, name, title).unwrap_or("-").to_owned();
-            let (filters, set) = (cell("filters"), cell("bits set"));
-            let what = if filters == "1" { "filter" } else { "filters" };
-            // The picture cuts long names.
-            let text = format!(": {filters} {what}, {set} set");
-            faces.must(set == "-" || words.contains(&text), || format!("{name}: expected {text}"));
         }
     }
 }
@@ -357,7 +333,6 @@ fn check(path: &Path, with_tune: bool) -> Vec<String> {
     }
     counts(&mut faces);
     tables(&mut faces);
-    strips(&mut faces);
     sums(&mut faces);
     filters_in_use(&mut faces);
     faces.wrong

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{findings::OverviewFindings, spans::Spans};
 use crate::audit::rates::LookupWeights;
-use crate::report::{
-    Depth, DistinctSum, HugeManifest, LevelTotals, Table, TableLevel, TableRates, TableState,
-};
+use crate::report::{Depth, DistinctSum, HugeManifest, LevelTotals, Table, TableLevel, TableRates};
 
 /// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,30 +112,5 @@ impl Overview {
             *policies.entry(name).or_default() += 1;
         }
         policies
-    }
-
-    /// Up to `most` tables whose filters are worth a closer look: the largest table of each level, then the tables
-    /// with the highest false-positive rates.
-    pub(crate) fn telling(&self, most: usize) -> Vec<&Table> {
-        let filtered = || {
-            let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);
-            self.tables.iter().filter(|table| table.state() == TableState::Filtered).filter(has_filters)
-        };
-        let mut largest: BTreeMap<TableLevel, &Table> = BTreeMap::new();
-        for table in filtered() {
-            let known = largest.entry(table.place()).or_insert(table);
-            if table.size() > known.size() {
-                *known = table;
-            }
-        }
-        let mut chosen: Vec<&Table> = largest.into_values().take(most).collect();
-        let is_new = |table: &&Table| !chosen.iter().any(|known| std::ptr::eq(*known, *table));
-        let rate = |table: &Table| table.filter.as_ref()?.random_fpr.map(|rate| rate.rate);
-        let mut others: Vec<(f64, &Table)> =
-            filtered().filter(is_new).filter_map(|table| Some((rate(table)?, table))).collect();
-        others.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-        let left = most.saturating_sub(chosen.len());
-        chosen.extend(others.into_iter().map(|(_, table)| table).take(left));
-        chosen
     }
 }

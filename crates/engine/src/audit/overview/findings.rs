@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::{Checked, Code, Finding, Note, Table};
+use crate::words::problem_text;
 
 /// The maximum number of findings, and also of seen faults, to keep.
 const MAX_KEPT: usize = 200;
@@ -22,6 +23,8 @@ pub(crate) struct OverviewFindings {
     pub false_negatives: u64,
     /// The number of findings of each code.
     pub codes: BTreeMap<Code, u64>,
+    /// The first problem of each code in each file or folder: its name, and what the problem means.
+    pub problems: Vec<(Vec<u8>, Code, String)>,
     /// The first findings, each with the file or folder that it is about.
     pub list: Vec<(Vec<u8>, Finding)>,
     /// The first faults found by a look at each log and, if nothing was verified, at each table.
@@ -40,6 +43,11 @@ impl OverviewFindings {
         self.files += u64::from(is_file);
         self.entries += verdict.entries;
         self.false_negatives += verdict.false_negatives;
+        let room = MAX_KEPT.saturating_sub(self.problems.len());
+        for (finding, number) in verdict.findings.first_of_each().take(room) {
+            let text = problem_text(finding, number, &verdict);
+            self.problems.push((name.to_vec(), finding.code, text));
+        }
         for finding in verdict.findings.to_list() {
             if finding.code == Code::More {
                 continue;

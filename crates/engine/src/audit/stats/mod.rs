@@ -20,7 +20,6 @@ pub(crate) use blocks::Blocks;
 
 pub(crate) use dialect::OLD_NAME;
 pub(crate) use distinct::{KeySketch, SketchedNumber};
-pub(crate) use filter::Filter;
 pub use filter::FilterState;
 pub use filters::USUAL_BITS_PER_KEY;
 pub(crate) use filters::{FilterStats, Summary};

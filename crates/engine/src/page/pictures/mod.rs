@@ -7,20 +7,14 @@
 
 mod colours;
 mod curve;
-mod fill;
-mod levels;
 mod plot;
-mod rates;
 mod reads;
 mod scale;
 mod svg;
 mod tree;
 
 pub(super) use curve::{CurveMark, CurvePoint, TuneCurve, curve};
-pub(super) use fill::{FillStrip, fill};
-pub(super) use levels::{LevelSize, levels};
 pub(super) use plot::Interval;
-pub(super) use rates::{RatePoint, Rates, rates};
 pub(super) use reads::{ReadsPair, reads};
 pub(super) use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
 

@@ -4,6 +4,8 @@ use maud::{Markup, html};
 
 use super::scale::{Linear, Log};
 use super::svg::{self, Anchor, Shape, number};
+use crate::audit::rates::MeasuredRate;
+use crate::report::Estimate;
 
 /// The room above a plot for the name of its vertical axis, in pixels.
 const TITLE: f64 = 20.0;
@@ -51,6 +53,18 @@ impl Interval {
     }
 }
 
+impl From<MeasuredRate> for Interval {
+    fn from(rate: MeasuredRate) -> Self {
+        Self { value: rate.rate, low: rate.low, high: rate.high }
+    }
+}
+
+impl From<Estimate> for Interval {
+    fn from(of: Estimate) -> Self {
+        Self { value: of.value, low: of.low, high: of.high }
+    }
+}
+
 /// Writes a number after a bar or mark that ends at `share`.
 pub(super) fn after(share: f64, y: f64, text: impl ToString) -> Markup {
     html! { text class="p-text p-small p-halo" x=(svg::x(share)) y=(number(y)) dx="5" { (text.to_string()) } }
@@ -74,11 +88,6 @@ impl RatePlot {
     /// Returns true if a point can be drawn in a plot.
     pub(super) fn can_show(across: f64, rate: Interval) -> bool {
         across.is_finite() && across >= 0.0 && rate.is_sound() && rate.high > 0.0
-    }
-
-    /// Returns true if the rate is within the axis.
-    pub(super) fn holds(&self, rate: f64) -> bool {
-        self.rates.holds(rate)
     }
 
     /// The position of a point on both axes, from 0 to 1.

@@ -90,11 +90,6 @@ impl Log {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// Returns true if `value` is within the scale.
-    pub(super) fn holds(self, value: f64) -> bool {
-        (10_f64.powi(self.low)..=10_f64.powi(self.high)).contains(&value)
-    }
-
     /// Powers of 10 of the scale, evenly spaced: at most `most`, `most` being 2 or more.
     pub(super) fn ticks(self, most: usize) -> Vec<f64> {
         let decades = self.high.saturating_sub(self.low).unsigned_abs() as usize;
@@ -171,9 +166,5 @@ mod tests {
         assert!(close(log.ticks(9), &[1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6]));
         assert!(close(log.ticks(4), &[1.0, 0.01, 1e-4, 1e-6]), "{:?}", log.ticks(4));
         assert!(close(of(&[0.5]).minor_ticks().collect(), &[0.2, 0.5]));
-        assert_eq!(
-            [0.0, 9e-7, 0.5, 1.0, 1.1, f64::NAN].map(|value| log.holds(value)),
-            [false, false, true, true, false, false]
-        );
     }
 }

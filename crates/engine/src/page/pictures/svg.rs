@@ -67,18 +67,15 @@ pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, ti
 pub(super) enum Shape {
     Circle,
     Diamond,
-    /// A triangle that points down: the value is here or below.
-    Below,
 }
 
 impl Shape {
     /// A path around 0, 0, about twice `r` wide.
     fn path(self, r: f64) -> String {
-        let (r, s, d) = (number(r), number(r * 0.88), number(r * 1.35));
+        let (r, d) = (number(r), number(r * 1.35));
         match self {
             Self::Circle => format!("M-{r} 0a{r} {r} 0 1 1 0 .01z"),
             Self::Diamond => format!("M0-{d}L{d} 0L0 {d}L-{d} 0z"),
-            Self::Below => format!("M-{r}-{s}H{r}L0 {d}z"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The findings, and their meanings.
+//! The problems, and what they mean.
 
 use maud::{Markup, html};
 
@@ -13,15 +13,15 @@ pub(crate) fn findings(page: &Shown<'_>) -> Markup {
     let found = &page.overview.found;
     html! {
         section {
-            h2 { "Findings" }
+            h2 { "Problems" }
             p { (summary(found)) }
-            @if !found.codes.is_empty() {
-                div.stack { (grid(&["finding", "#number", "what it means", "what to do"], &codes(found))) }
+            @if !found.problems.is_empty() {
+                (grid(&["file", "problem", "what it means"], &problems(found)))
             }
             @if !found.list.is_empty() {
                 details open[found.list.len() <= 8] {
-                    summary { (counted(found.list.len() as u64, "finding")) ", one by one" }
-                    (grid(&["file", "finding", "#at offset", "expected", "found"], &list(found)))
+                    summary { (counted(found.list.len() as u64, "problem")) ", one by one" }
+                    (grid(&["file", "problem", "#at offset", "expected", "found"], &list(found)))
                 }
             }
             @if !found.seen.is_empty() {
@@ -52,7 +52,7 @@ fn summary(found: &OverviewFindings) -> String {
             0 => "Nothing wrong was seen. Not every block was read: --no-verify was given.".to_owned(),
             total => format!(
                 "{} seen. Not every block was read: --no-verify was given.",
-                counted_as(total, "fault was", "faults were")
+                counted_as(total, "problem was", "problems were")
             ),
         };
     }
@@ -61,29 +61,28 @@ fn summary(found: &OverviewFindings) -> String {
     match found.total() {
         0 if found.files == 0 => "None: there is nothing to read.".to_owned(),
         0 => format!(
-            "None. Every block of {files} was read with its checksum, and the filters asked for {entries}."
+            "None. Every block of {files} was read with its checksum, and filters were checked for {entries}."
         ),
         total => format!(
-            "{} in {files} with {entries}; {} is denied by a filter.",
-            counted(total, "finding"),
+            "{} in {files} with {entries}; filters hide {}.",
+            counted(total, "problem"),
             match found.false_negatives {
                 0 => "no stored key".to_owned(),
-                denied => format!("each of {}", counted_as(denied, "stored key", "stored keys")),
+                hidden => counted(hidden, "stored key"),
             }
         ),
     }
 }
 
-fn codes(found: &OverviewFindings) -> Vec<Vec<Cell>> {
-    let line = |(code, number): (&Code, &u64)| {
+fn problems(found: &OverviewFindings) -> Vec<Vec<Cell>> {
+    let line = |(file, code, text): &(Vec<u8>, Code, String)| {
         vec![
-            Cell::Head(html! { code { (code.name()) } }),
-            Cell::Number(count(*number)),
-            Cell::Words(html! { (code.meaning()) }),
-            Cell::Words(html! { (code.remedy()) }),
+            Cell::Head(name(file)),
+            Cell::Text(html! { code { (code.name()) } }),
+            Cell::Words(html! { (message(text)) }),
         ]
     };
-    found.codes.iter().map(line).collect()
+    found.problems.iter().map(line).collect()
 }
 
 fn list(found: &OverviewFindings) -> Vec<Vec<Cell>> {

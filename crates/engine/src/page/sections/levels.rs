@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::page::pictures::{LevelSize, levels as picture};
 use crate::page::request::Shown;
 use crate::page::words::place;
 use crate::report::{Estimate, Level, LevelTotals, TableLevel, TableState};
@@ -21,18 +20,6 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
         return html! {};
     }
     let advised = page.advised().is_some();
-    let sizes: Vec<LevelSize> = places
-        .iter()
-        .filter(|(at, _)| **at != TableLevel::NotLive)
-        .map(|(&at, sums)| LevelSize {
-            name: place(at),
-            tables: sums.all(),
-            unfiltered: sums.in_state(&[TableState::NoFilter]),
-            size: sums.size,
-            filters: sums.judged_size,
-            advised: size_advised(page, at).map(|size| size.value.round() as u64),
-        })
-        .collect();
     let is_checked =
         page.tuned().is_some_and(|tuning| tuning.levels.iter().any(|level| level.checked.is_some()));
     let mut titles = vec![
@@ -66,8 +53,6 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
     html! {
         section {
             h2 { "Filters by level" }
-            p { "The size of the filters, and of the tables that they belong to." }
-            figure { (picture(&sizes)) }
             (grid(&titles, &lines))
             @if is_estimated { p.dim { (ESTIMATED) } }
         }

@@ -28,8 +28,8 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
         .iter()
         .map(|(what, now, advised)| ReadsPair {
             name: what.clone(),
-            now: interval_of(*now),
-            advised: advised.map(interval_of),
+            now: (*now).into(),
+            advised: advised.map(Interval::from),
         })
         .collect();
     let mut titles = vec!["lookups of", "#now", "#95 % interval"];
@@ -75,13 +75,9 @@ fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
     let of_level = |level: &LevelOutcome| {
         let advised = advised.and_then(|candidate| {
             let level = candidate.outcome.levels.iter().find(|of| of.number == level.number)?;
-            level.reads.map(interval_of)
+            level.reads.map(Interval::from)
         });
-        Some(ReadsPair {
-            name: place(TableLevel::Level(level.number?)),
-            now: interval_of(level.reads?),
-            advised,
-        })
+        Some(ReadsPair { name: place(TableLevel::Level(level.number?)), now: level.reads?.into(), advised })
     };
     tuning.now.levels.iter().filter_map(of_level).collect()
 }
@@ -103,8 +99,4 @@ fn kinds(tuning: &Tuning, reads: &Reads) -> Vec<(String, Option<Estimate>)> {
     let others = [(RANDOM, reads.random), ("stored keys", reads.stored)];
     let others = others.map(|(what, reads)| (what.to_owned(), Some(reads)));
     own.into_iter().chain(similar).chain(others).collect()
-}
-
-fn interval_of(estimate: Estimate) -> Interval {
-    Interval { value: estimate.value, low: estimate.low, high: estimate.high }
 }

@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
-use super::rates::interval_of;
 use crate::audit::rates::MeasuredRate;
 use crate::page::pictures::{CurveMark, CurvePoint, TuneCurve, curve as picture};
 use crate::page::request::Shown;
@@ -75,12 +74,12 @@ fn rate(rates: &Rates) -> Option<MeasuredRate> {
 
 fn model(page: &Shown<'_>, tuning: &Tuning) -> TuneCurve {
     let point = |of: &Candidate| {
-        let rate = interval_of(rate(&of.outcome.rates)?);
+        let rate = rate(&of.outcome.rates)?.into();
         Some(CurvePoint { bits_per_key: of.bits_per_key, size: of.outcome.size.value, rate })
     };
     let points = tuning.candidates.iter().filter_map(point).collect();
     let mark = |name: String, outcome: &Outcome| {
-        Some(CurveMark { name, size: outcome.size.value, rate: interval_of(rate(&outcome.rates)?) })
+        Some(CurveMark { name, size: outcome.size.value, rate: rate(&outcome.rates)?.into() })
     };
     TuneCurve {
         points,

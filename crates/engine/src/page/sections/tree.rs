@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
-use super::rates::interval_of;
 use crate::audit::order::Order;
 use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
@@ -76,7 +75,7 @@ fn filter(table: &Table) -> TableFilter {
         (TableState::NoFilter, _) => TableFilter::Missing,
         (_, Some((filter, rate))) => {
             let expected = expected(table, filter).unwrap_or(rate.rate);
-            TableFilter::Rate { measured: interval_of(rate), expected }
+            TableFilter::Rate { measured: rate.into(), expected }
         }
         (_, None) => TableFilter::Unknown,
     }

@@ -36,7 +36,7 @@ fn page_of(
     let (path, tuning) = (Path::new(path), tuned.and_then(|tuned| tuned.as_ref().ok()));
     let advice = advise(&facts(path, overview, tuned), tuning);
     let text = advice_text(&advice, tuning, path);
-    let html = document(&Shown { path, overview, strips: &[], tuned, advice: &advice }, &text);
+    let html = document(&Shown { path, overview, tuned, advice: &advice }, &text);
     (text, html)
 }
 
@@ -194,9 +194,12 @@ fn the_worst_counts() {
         &[rebuild_command(path, &bits)],
     );
     starts(verdict(&wrong(Code::Limit)), "cannot tell: 2.ldb", &[]);
-    let deeper = |overview: &mut Overview| overview.found.add(b"my db", finding(Code::NewerBelow), true);
+    let deeper = |overview: &mut Overview| {
+        let finding = Finding::new(Code::NewerBelow, 7, "this", "that").meaning("the older is found");
+        overview.found.add(b"my db", TableVerdict::of_finding(finding), true);
+    };
     let text = verdict(&deeper);
-    assert_eq!((text.headline(), &*text.paragraphs[0]), ("damaged".to_owned(), Code::NewerBelow.meaning()));
+    assert_eq!((text.headline(), &*text.paragraphs[0]), ("damaged".to_owned(), "The older is found."));
     let rebuild = [rebuild_command(path, &[])];
     starts(
         verdict(&wrong(Code::FilterMalformed)),
@@ -248,7 +251,7 @@ fn of_several_policies_the_most_frequent_is_named() {
 }
 
 #[test]
-fn findings_stand_with_what_they_mean() {
+fn problems_stand_with_what_they_mean() {
     let mut overview = database(3);
     for at in 0..300 {
         let mut verdict = TableVerdict { entries: 10, ..TableVerdict::default() };
@@ -257,17 +260,14 @@ fn findings_stand_with_what_they_mean() {
     }
     let (_, html) = page(&overview, None);
     let root = markup::check(&html);
-    let codes = lines(&root, "what it means");
-    assert_eq!((&*codes[1][0], &*codes[1][1]), ("checksum", "300"));
-    assert!(
-        codes[1][2].contains("differs from what was written")
-            && codes[1][3].contains("filterblock repair DB --to NEW")
-    );
+    let problems = lines(&root, "what it means");
+    assert_eq!((problems.len(), &problems[3][..2]), (201, &["2.ldb".to_owned(), "checksum".to_owned()][..]));
+    assert_eq!(problems[3][2], "its index is damaged: its entries are lost");
     let list = lines(&root, "at offset");
     assert_eq!(list.len(), 201);
     assert_eq!(list[3], ["2.ldb", "checksum", "2", "a checksum of 1", "2"]);
     assert!(root.words().contains("100 more are not listed here"));
-    assert!(root.words().contains("300 findings in 300 files with 3,000 entries"));
+    assert!(root.words().contains("300 problems in 300 files with 3,000 entries"));
 }
 
 /// Promise: B9.
