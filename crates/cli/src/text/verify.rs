@@ -34,6 +34,8 @@ struct Files {
     unused: Vec<String>,
     incomplete: Vec<String>,
     notes: Vec<String>,
+    /// The name of the MANIFEST, and the number of its records.
+    manifest: Option<(String, u64)>,
     lines: Vec<[String; 4]>,
 }
 
@@ -52,6 +54,7 @@ impl TextVerify {
                 files.answer.verdict = verified.verdict;
                 files.answer.warnings.clone_from(&verified.checked.warnings);
                 files.answer.facts = files.facts(&verified.path, folder.comparator().is_some());
+                files.manifest = folder.manifest_records().filter(|_| self.is_verbose);
                 self.is_of_files = false;
                 self.write(&verified.path, &files, Some(&verified.path), console)
             }
@@ -254,6 +257,9 @@ impl Files {
     }
 
     fn write_lines(&self, console: &mut Console) -> io::Result<()> {
+        if let Some((name, records)) = &self.manifest {
+            writeln!(console, "  CURRENT, {name}  {}", counted(*records, "record"))?;
+        }
         let most = |at: usize| {
             self.lines
                 .iter()

@@ -16,10 +16,11 @@ use crate::walk::Folder as Listed;
 #[derive(Clone, Default, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checked {
-    /// Number of entries that were decoded, including deletions and older versions of keys.
+    /// Number of entries that were decoded, including deletions and older versions of keys. Of a folder, this and the
+    /// next two numbers are the sums over its tables.
     pub entries: u64,
-    /// Number of different keys among the entries: an entry that is a further version of the key before it
-    /// does not count.
+    /// Number of different keys among the entries: an entry that is a further version of the key before it does not
+    /// count.
     pub distinct_keys: u64,
     /// Number of writes in a log that can be read. `None`: the subject is no log.
     pub writes: Option<u64>,

@@ -164,6 +164,14 @@ impl Folder {
         self.database.manifest().ok()?.incomplete_tail()
     }
 
+    /// The name of the MANIFEST, if there is only one, and the number of its records.
+    pub fn manifest_records(&self) -> Option<(String, u64)> {
+        let records = self.database.manifest().ok()?.records();
+        let mut files = self.database.files().of_kind(FileKind::Manifest);
+        let name = files.next().filter(|_| files.next().is_none()).and_then(|file| file.path.file_name());
+        Some((name.map_or_else(|| "MANIFEST".to_owned(), |name| name.to_string_lossy().into_owned()), records))
+    }
+
     /// The name of the comparator that orders the user keys. `None` if the MANIFEST cannot be relied on, or
     /// names no comparator.
     pub fn comparator(&self) -> Option<&[u8]> {

@@ -200,7 +200,12 @@ impl<'e> Fold<'e> {
 
     fn verified(&mut self, verified: Verified, show: &mut Show<'_>) -> io::Result<()> {
         match &mut self.folder {
-            Some((_, worst)) => *worst = verified.verdict.max(*worst),
+            Some((folder, worst)) => {
+                folder.entries += verified.checked.entries;
+                folder.distinct_keys += verified.checked.distinct_keys;
+                folder.false_negatives += verified.checked.false_negatives;
+                *worst = verified.verdict.max(*worst);
+            }
             None => self.outcome.verdicts.add(verified.verdict),
         }
         show(verified)
