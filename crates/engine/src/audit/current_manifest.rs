@@ -1,5 +1,4 @@
-//! The MANIFEST that CURRENT names, the sizes of live tables, which it records, and the program that opened the
-//! database last. LevelDB looks for a table's footer at the end of as many bytes as the MANIFEST records.
+//! The MANIFEST that CURRENT names, the sizes that it records, and the program that opened the database last.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,8 +11,7 @@ use filterblock::table::ReadAt;
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, PathError, Storage, open_file, open_listed, open_log};
 
-/// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or does not name a MANIFEST, or the
-/// folder does not hold the MANIFEST of that name.
+/// `None`: CURRENT cannot be read or names no MANIFEST, or the folder does not hold that MANIFEST.
 pub(crate) fn current(folder: &Folder, storage: Option<&Arc<dyn Storage>>) -> Option<PathBuf> {
     let path = folder.path().join("CURRENT");
     let mut listing = DatabaseListing::new([("CURRENT", 0)]);
@@ -23,7 +21,7 @@ pub(crate) fn current(folder: &Folder, storage: Option<&Arc<dyn Storage>>) -> Op
     manifests.any(|file| *file.path == *manifest).then_some(manifest)
 }
 
-/// The message for `error`, why the MANIFEST cannot be relied on, if CURRENT or the MANIFEST that it names is missing.
+/// `error`: why the MANIFEST cannot be relied on. `None`: neither CURRENT nor the MANIFEST that it names is missing.
 pub(crate) fn missing_manifest(error: &Error) -> Option<String> {
     let (Error::Io { source, .. }, Some(path)) = (error.without_path(), error.path()) else { return None };
     let name = path.file_name()?.to_str().filter(|_| source.kind() == io::ErrorKind::NotFound)?;
@@ -33,7 +31,6 @@ pub(crate) fn missing_manifest(error: &Error) -> Option<String> {
     })
 }
 
-/// Opens a MANIFEST or CURRENT.
 pub(crate) fn open(
     path: &Path,
     listed: bool,
@@ -45,15 +42,15 @@ pub(crate) fn open(
     }
 }
 
-/// The size expected and the size found, in words, if a live table of `size` bytes has another size than the MANIFEST
-/// records.
+/// Expected and found, in words. LevelDB looks for the footer at the end of the recorded bytes.
 pub(crate) fn size_conflict(recorded: u64, size: u64) -> Option<(String, String)> {
     (recorded != size).then(|| (format!("{recorded} bytes, as the MANIFEST has it"), format!("{size} bytes")))
 }
 
-/// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers. Such a
-/// file is not the one that the MANIFEST means, or only a part of it. A table that was still being written when the
-/// folder was listed may have its recorded size when it is opened, so only the size of the opened file counts.
+/// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers.
+///
+/// Only the size of the opened file counts: a table that was being written when the folder was listed may have its size
+/// by then.
 pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64, Fault)> {
     let mut found = Vec::new();
     for table in database.tables() {
@@ -70,16 +67,14 @@ pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64,
     found
 }
 
-/// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's LOG file begins with a date.
+/// goleveldb's LOG begins with this (`file_storage.go`), LevelDB's with a date.
 const GOLEVELDB_LOG: &[u8] = b"=============== ";
 
-/// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
-/// that file, the database is considered LevelDB's.
+/// True if goleveldb opened the database last, as LOG tells. Without LOG, LevelDB did.
 pub(crate) fn is_goleveldb(folder: &Folder) -> bool {
     open_listed(folder.storage(), &folder.path().join("LOG")).is_ok_and(|log| is_goleveldbs_log(&log))
 }
 
-/// Returns true if goleveldb wrote this LOG file.
 pub(crate) fn is_goleveldbs_log(log: &impl ReadAt) -> bool {
     log.read_at(0, GOLEVELDB_LOG.len()).is_ok_and(|start| start == GOLEVELDB_LOG)
 }

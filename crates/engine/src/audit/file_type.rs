@@ -10,18 +10,18 @@ use super::scan::carve::rows::{CarvedRows, DecodeLimit};
 use super::scan::range::KeyRange;
 use super::scan::rows::{Moved, Rows as _};
 
-/// The maximum number of bytes at the start of a file that are checked for its kind.
+/// Bytes at the start of a file that tell its kind.
 const LOOKED_AT: u64 = 64 << 10;
-/// The maximum number of bytes, from the start of a table that was cut short, in which entries are counted.
+/// Bytes at the start of a table that was cut short in which entries are counted.
 pub(crate) const SALVAGED: u64 = 4 << 20;
-/// The limit on the bytes of data blocks and their keys that are decoded to count entries.
+/// Bytes of data blocks and keys to decode for that.
 const MAX_DECODED: u64 = 64 << 20;
-/// The minimum length in bytes of a file that is considered text.
+/// Bytes that text has at least.
 const MIN_TEXT: usize = 8;
-/// The minimum number of line ends, all of them CR LF, that show that the file was transferred in text mode.
+/// Line ends, all of them CR LF, that show a transfer in text mode.
 const MIN_LINE_ENDS: usize = 4;
 
-/// The kinds of files that are recognized by their first bytes.
+/// By their first bytes.
 const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"version https://git-lfs", "a Git LFS pointer, and the file that it stands for was not fetched"),
     (b"PK\x03\x04", "a zip archive"),
@@ -33,13 +33,8 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"SQLite format 3\0", "an SQLite database"),
 ];
 
-/// Returns `text`, which describes `error`, the error from opening the file. For damage, appends the kind of
-/// the file if it is known, or else the number of entries that can be read at the start of a table that was
-/// cut short, unless that number is 0. Reads no more than the first 4 MiB.
-///
-/// # Errors
-///
-/// Only [`Error::NeedRange`].
+/// Appends the kind of the damaged file to `text`, if known, or else the entries that can be read at the start of a
+/// table that was cut short. Reads at most 4 MiB, and fails only with [`Error::NeedRange`].
 pub(crate) fn explain<R: ReadAt + ?Sized>(source: &R, error: &Error, text: String) -> Result<String> {
     let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
     if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
@@ -59,7 +54,7 @@ pub(crate) fn explain<R: ReadAt + ?Sized>(source: &R, error: &Error, text: Strin
     })
 }
 
-/// Counts the entries of the data blocks with correct checksums in `start`, the first bytes of a file.
+/// Counts those of data blocks with correct checksums. `start`: the first bytes of a file.
 fn count_entries(start: Bytes) -> u64 {
     let options = read_options().max_block_size(start.len());
     let range = KeyRange { prefix: None, from: None, to: None };
@@ -77,7 +72,7 @@ fn count_entries(start: Bytes) -> u64 {
     }
 }
 
-/// The first bytes of a file, at most `most`; no bytes if they cannot be read.
+/// No bytes if they cannot be read.
 fn start<R: ReadAt + ?Sized>(source: &R, most: u64) -> Result<Bytes> {
     let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
     let len = usize::try_from(file_len.min(most)).unwrap_or_default();
@@ -87,7 +82,6 @@ fn start<R: ReadAt + ?Sized>(source: &R, most: u64) -> Result<Bytes> {
     })
 }
 
-/// The kind of the file, if it is known.
 fn kind_of(start: &[u8]) -> Option<&'static str> {
     let begins = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
     match begins {
@@ -103,7 +97,7 @@ fn kind_of(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns true if the bytes are text of at least `MIN_TEXT` bytes. The last character may be cut off.
+/// True for text of at least `MIN_TEXT` bytes. The last character may be cut off.
 fn is_text(bytes: &[u8]) -> bool {
     let Some(chunk) = bytes.utf8_chunks().next() else { return false };
     let is_cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
@@ -113,7 +107,7 @@ fn is_text(bytes: &[u8]) -> bool {
         && text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
 }
 
-/// Returns true if there are enough LFs and each follows a CR. In a table, about one LF in 256 follows a CR.
+/// True if every LF follows a CR. In a table, about one in 256 does.
 fn has_converted_line_ends(bytes: &[u8]) -> bool {
     let all = bytes.iter().filter(|byte| **byte == b'\n').count();
     let converted = bytes.windows(2).filter(|pair| pair == b"\r\n").count();

@@ -1,4 +1,4 @@
-//! The ways to read stored keys: as they are, or as a database's internal keys.
+//! How to read stored keys: as they are, or as internal keys.
 
 use std::cmp::Ordering;
 
@@ -8,27 +8,24 @@ use filterblock::{InternalKey, KeyFormat};
 pub enum KeyEncoding {
     /// Keys as they are.
     Whole,
-    /// Internal keys; filters are made from the user part. Keys of the types 2 and 3 have a time,
-    /// as Riak's keys do.
+    /// Filters are made from the user part. Keys of the types 2 and 3 have a time, as Riak's do.
     Internal,
-    /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types
-    /// 2 and 3.
+    /// Without a time: RocksDB has other meanings for the types 2 and 3.
     Untimed,
 }
 
-/// Returns true if the key's type is one with which Riak stores a time. Keys of fewer than 8 bytes
-/// have no type.
+/// True if Riak stores a time with keys of this type. Keys of fewer than 8 bytes have no type.
 pub(crate) fn has_timed_type(key: &[u8]) -> bool {
     KeyFormat::Basho.suffix_len(key) > KeyFormat::LevelDb.suffix_len(key)
 }
 
-/// Returns true if the key is long enough for a sequence number and a type.
+/// True if there is room for a sequence number and a type.
 pub(crate) fn is_internal(key: &[u8]) -> bool {
     InternalKey::parse(key, KeyFormat::LevelDb).is_some()
 }
 
 impl KeyEncoding {
-    /// The format of internal keys; `None` for keys as they are.
+    /// `None` for keys as they are.
     #[inline]
     const fn format(self) -> Option<KeyFormat> {
         match self {
@@ -38,8 +35,7 @@ impl KeyEncoding {
         }
     }
 
-    /// The part of the key that filters are made from. `None`: the keys are internal keys, and `key`
-    /// is too short.
+    /// The part that filters are made from. `None`: `key` is too short for an internal key.
     #[inline]
     pub fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self.format() {
@@ -48,13 +44,11 @@ impl KeyEncoding {
         }
     }
 
-    /// Compares two keys byte by byte. Of internal keys, the user keys are compared, and the newest
-    /// version of a user key comes first.
+    /// Byte by byte. Of internal keys, by user key, the newest version first.
     #[inline]
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self.format() {
-            // Keys that are too short for their type have no known order, and are compared byte by
-            // byte.
+            // Keys that are too short for their type have no known order.
             Some(format) if format.split(a).is_some() && format.split(b).is_some() => {
                 format.compare(a, b, Ord::cmp)
             }

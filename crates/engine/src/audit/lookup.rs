@@ -23,15 +23,13 @@ impl Engine {
         }
     }
 
-    /// Looks up the newest version of a key in the database in a folder, as LevelDB does and as
-    /// [`Database::get`](filterblock::database::Database::get) describes: in the live logs, then in the tables
-    /// whose recorded ranges include the key, up to the first that has the key. Filters are not asked. Damage
-    /// elsewhere does not change the answer.
+    /// Looks up the newest version of a key in the database in a folder, as
+    /// [`Database::get`](filterblock::database::Database::get) does. Checks no filters. Damage elsewhere does not
+    /// change the answer.
     ///
-    /// `None`: the answer is not certain, because a file that the lookup needs is damaged or missing, or has
-    /// another size than the MANIFEST records; because a table that the MANIFEST does not list, or a log that is
-    /// missing, may have a newer value; because a file of the folder is passed over, as links are; or because there is no folder of a database with a sound MANIFEST and an order of keys that is known here. A
-    /// [scan](Self::scan) gives the reasons, and the value as far as it can be found.
+    /// `None`: the answer is uncertain. A file that the lookup needs is damaged, missing, skipped or of another size
+    /// than recorded; an unlisted table or a missing log may have a newer value; or there is no database with a sound
+    /// MANIFEST and a known key order. A [scan](Self::scan) gives the reasons, and the value as far as it can be found.
     pub fn look_up(&self, folder: &Path, key: &[u8]) -> Option<Lookup> {
         let PathKind::Folder(folder) = resolve(folder, None).ok()? else { return None };
         let database = Some(folder.database()).filter(|_| folder.skipped().is_empty())?;

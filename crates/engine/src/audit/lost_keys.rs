@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 use super::key_encoding::KeyEncoding;
 use crate::report::json_text;
 
-/// The maximum number of bytes kept of a key.
+/// Bytes to keep of a key.
 const MAX_KEPT: usize = 256;
-/// The number of bytes that a message shows of a key that is longer than what is kept of it.
+/// Bytes that a message shows of a longer key.
 const MAX_SHOWN: usize = 48;
 
 /// A key, or the start of a long key: there can be many keys, and those of a damaged file can be
@@ -75,8 +75,8 @@ impl LostKeys {
         (after.is_some() || up_to.is_some()).then_some(Self { from: None, after, up_to })
     }
 
-    /// The keys of the data block at `offset`, according to the index. `None`: the index, as far as
-    /// it can be read, does not name the block.
+    /// The keys of the data block at `offset`, by the index. `None`: the index, as far as it can be read, does not list
+    /// it.
     pub fn of_block<R>(table: &Table<R>, offset: u64, encoding: KeyEncoding) -> Option<Self> {
         let mut index = table.index();
         let mut before: Option<Vec<u8>> = None;
@@ -91,8 +91,7 @@ impl LostKeys {
         None
     }
 
-    /// The range of a table's user keys, according to the MANIFEST. `None`: its first or last entry
-    /// is neither a value nor a deletion.
+    /// A table's user keys, by the MANIFEST. `None`: its first or last entry is neither a value nor a deletion.
     pub fn of_table(table: &LiveTable) -> Option<Self> {
         let (smallest, largest) = table.user_keys()?;
         Some(Self { from: Some(CutKey::new(smallest)), after: None, up_to: Some(CutKey::new(largest)) })

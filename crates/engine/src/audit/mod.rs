@@ -1,9 +1,5 @@
-//! The facts about tables and databases, whoever asks for them and however they are shown.
-//!
-//! `inspect::inspect_table`, `verify::table` and `query::candidates::table` take any source of
-//! bytes. If the source lacks a range, they return [`filterblock::Error::NeedRange`]: supply the
-//! range and call again. Damage is part of the result, and not an error; only
-//! `query::candidates::table` also fails if the table does not open.
+//! The facts about tables and databases. If a source lacks a range, functions return [`filterblock::Error::NeedRange`]:
+//! supply it and call again. Damage is part of the result, and no error.
 
 pub(crate) mod correct;
 pub(crate) mod current_manifest;

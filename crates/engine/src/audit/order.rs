@@ -1,5 +1,4 @@
-//! The order of user keys: the one that they are likely to be in where no MANIFEST names one, and tables whose keys
-//! are not in bytewise order, so that a search in that order misses some.
+//! The order of user keys: likely ones where no MANIFEST names one, and tables that break bytewise order.
 
 use std::cmp::Ordering;
 use std::path::Path;
@@ -23,7 +22,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order of the comparator of this name; `None`: the order is not known.
+    /// `None`: unknown.
     pub(crate) fn of(name: &[u8]) -> Option<Self> {
         match name {
             name if name == BytewiseComparator.name().as_bytes() => Some(Self::Bytewise),
@@ -32,7 +31,6 @@ impl Order {
         }
     }
 
-    /// The name of the comparator.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Bytewise => "leveldb.BytewiseComparator",
@@ -45,7 +43,6 @@ impl Order {
         known_comparator(self.name().as_bytes()).unwrap_or_else(|| std::sync::Arc::new(BytewiseComparator))
     }
 
-    /// Compares user keys.
     #[inline]
     pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self {
@@ -54,14 +51,12 @@ impl Order {
         }
     }
 
-    /// Compares internal keys.
     #[inline]
     pub(crate) fn compare_internal(&self, a: &[u8], b: &[u8]) -> Ordering {
         KeyFormat::LevelDb.compare(a, b, |a, b| self.compare(a, b))
     }
 
-    /// Returns true if the comparator treats only identical bytes as equal to the key. A filter
-    /// made from the key then never denies a key that is equal to it.
+    /// True if only identical bytes equal the key, so that a filter with it never hides an equal one.
     pub(crate) fn can_be_filtered(&self, user_key: &[u8]) -> bool {
         match self {
             Self::Bytewise => true,
@@ -70,13 +65,13 @@ impl Order {
     }
 }
 
-/// The numbers of tables, and of entries at the start of each, that are looked at.
+/// Tables to read, and entries at the start of each.
 const TABLES: usize = 16;
 const ENTRIES: usize = 1000;
-/// The end of the name of a folder in which Chromium keeps an IndexedDB.
+/// Of the folders of Chromium's IndexedDBs.
 const INDEXED_DB: &str = ".indexeddb.leveldb";
 
-/// The known orders that the keys of the database in `folder` may be in, by the folder's name or else by the tables.
+/// The known orders that fit the folder's name, or else the tables.
 pub(crate) fn likely_orders<R: ReadAt>(folder: &Path, tables: impl Iterator<Item = Table<R>>) -> Vec<Order> {
     if is_indexed_db(folder) {
         return vec![Order::Idb];
@@ -101,7 +96,6 @@ pub(crate) fn likely_orders<R: ReadAt>(folder: &Path, tables: impl Iterator<Item
     orders
 }
 
-/// Returns true if the folder has the name that Chromium gives the folder of an IndexedDB.
 pub(crate) fn is_indexed_db(folder: &Path) -> bool {
     let ends = |path: &Path| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(INDEXED_DB.as_bytes()))
@@ -109,8 +103,7 @@ pub(crate) fn is_indexed_db(folder: &Path) -> bool {
     ends(folder) || folder.file_name().is_none() && folder.canonicalize().is_ok_and(|folder| ends(&folder))
 }
 
-/// The faults of tables whose index or first block is not in bytewise order, with the tables' numbers. Opens every
-/// table, and reads its index and that block.
+/// Tables whose index or first block is not in bytewise order, by number. Opens every table, and reads just these.
 pub(crate) fn misordered<O: Opener>(
     database: &Database,
     opener: &mut O,
@@ -141,7 +134,7 @@ fn fault(path: &Path, what: &str) -> Fault {
     Fault { path: Some(path.to_owned()), ..Fault::new(message, ErrorKind::Damaged) }
 }
 
-/// Returns true if the user keys of the index ascend, as far as the index can be read.
+/// True if the user keys of the index ascend, as far as it can be read.
 fn is_bytewise<R: ReadAt>(table: &Table<R>) -> bool {
     let format = table.key_format();
     let (mut index, mut previous) = (table.index(), Vec::new());
@@ -156,8 +149,8 @@ fn is_bytewise<R: ReadAt>(table: &Table<R>) -> bool {
     true
 }
 
-/// Returns true unless the first user key of the first block comes after the block's last one, as far as the block can
-/// be read. The index of a table that has only this block does not reveal the order of keys.
+/// True if the first and last user key of the first block ascend, as far as it can be read. The index does not tell if
+/// this is the only block.
 fn begins_bytewise<R: ReadAt>(table: &Table<R>) -> bool {
     let first = table.data_blocks().next().and_then(Result::ok);
     let Some(mut block) = first.and_then(|first| table.block_cursor(first).ok()) else { return true };

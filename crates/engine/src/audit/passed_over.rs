@@ -1,4 +1,4 @@
-//! Contents of a MANIFEST that LevelDB accepts without a word, though something is lost or wrong.
+//! Contents of a MANIFEST that LevelDB accepts silently, though something is lost or wrong.
 
 use std::io::{self, Read};
 
@@ -8,30 +8,25 @@ use filterblock::database::FragmentHeader;
 use super::correct::fragments::{BLOCK_LEN, Fragment, Fragments, Piece, header_at, reserved};
 use crate::report::{Code, ErrorKind, Fault, Finding};
 
-/// The greatest sequence number that a key has room for.
+/// A key has no room for a greater sequence number.
 pub(crate) const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 
-/// A part of a MANIFEST that LevelDB passes over, or a number that it takes as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PassedOver {
-    /// Zeros from this offset to the end of the file.
+    /// From this offset to the end of the file.
     Zeros(u64),
-    /// Zeros at this offset, with other bytes after them. LevelDB reads none of the block from this offset on.
+    /// At this offset, with other bytes after them. LevelDB skips the rest of the block.
     Hidden(u64),
-    /// A length at this offset that cannot be right: it reaches beyond the end of the file, which LevelDB takes for the
-    /// sign of a record that was not finished, but it has one wrong bit, or whole fragments come after it.
+    /// At this offset, reaching beyond the file. LevelDB takes it for a record cut short, but it has one wrong bit, or
+    /// whole fragments follow.
     Length(u64),
-    /// A last sequence number that no entry can have.
+    /// More than an entry can have.
     Sequence(u64),
 }
 
 impl PassedOver {
-    /// Finds the first zeros at which a record could begin, or else a length at the end that cannot be right. In a block
-    /// with damage, only the bytes before the damage are looked at. `None`: there is neither.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading `source`, which has to stand at the start of the MANIFEST.
+    /// The first zeros where a record could begin, or else a wrong length at the end. Reads a block only up to damage.
+    /// `source` has to stand at the start of the MANIFEST.
     pub(crate) fn zeros(mut source: impl Read) -> io::Result<Option<Self>> {
         let mut finder = ZeroFinder::default();
         loop {
@@ -44,12 +39,11 @@ impl PassedOver {
         }
     }
 
-    /// Returns the last sequence number `last` if no entry can have it.
+    /// `None`: an entry can have it.
     pub(crate) fn sequence(last: u64) -> Option<Self> {
         (last > MAX_SEQUENCE).then_some(Self::Sequence(last))
     }
 
-    /// The fault for `manifest`.
     pub(crate) fn fault(self) -> Fault {
         let (expected, found) = (self.expected(), self.found());
         match self.offset() {
@@ -62,7 +56,6 @@ impl PassedOver {
         }
     }
 
-    /// The finding for `verify`.
     pub(crate) fn finding(self) -> Finding {
         Finding::new(Code::ManifestDamaged, self.offset(), self.expected(), self.found())
     }
@@ -92,18 +85,15 @@ impl PassedOver {
     }
 }
 
-/// Finds parts that LevelDB passes over in a log or a MANIFEST whose bytes come part by part.
+/// Takes the bytes of a log or a MANIFEST part by part.
 #[derive(Default)]
 pub(crate) struct ZeroFinder {
-    /// The bytes of the current block so far.
     block: Vec<u8>,
-    /// The offset of the block in the file.
+    /// Of the block in the file.
     start: u64,
-    /// The block before.
     before: Vec<u8>,
-    /// The offset of the first zeros at which a record could begin.
+    /// Of the first zeros where a record could begin.
     zeros: Option<u64>,
-    /// Other bytes follow the zeros.
     is_hidden: bool,
 }
 
@@ -131,8 +121,8 @@ impl ZeroFinder {
         self.block.clear();
     }
 
-    /// The offset of the byte with the only wrong bit of the fragment at `offset`, which has to be in the block that came
-    /// last. `None`: no such bit is found.
+    /// The byte with the only wrong bit of the fragment at `offset`, in one of the last two blocks. `None`: no such bit
+    /// is found.
     pub(crate) fn wrong_bit(&self, offset: u64) -> Option<u64> {
         let before = self.start.saturating_sub(self.before.len() as u64);
         let (start, block) =
@@ -141,7 +131,7 @@ impl ZeroFinder {
         fault.bit.filter(|_| start.saturating_add(fault.at as u64) == offset)?.checked_add(start)
     }
 
-    /// The length at the end of all bytes that cannot be right, if there is one.
+    /// A wrong length at the end of all bytes.
     pub(crate) fn length(&self) -> Option<PassedOver> {
         let wrong = BlockFault::of(&self.block).filter(|fault| fault.is_beyond)?;
         Some(PassedOver::Length(self.start.saturating_add(wrong.at as u64)))
@@ -160,16 +150,16 @@ impl ZeroFinder {
 
 /// The first fragment of a block that is not sound.
 struct BlockFault {
-    /// Its position in the block.
+    /// In the block.
     at: usize,
     /// Its length reaches beyond the block.
     is_beyond: bool,
-    /// The position of the byte with the only wrong bit, if that is all the damage.
+    /// The byte with the only wrong bit, if that is all the damage.
     bit: Option<u64>,
 }
 
 impl BlockFault {
-    /// `None`: all fragments are sound, or the first that is not may be one that was not finished, at the end of a file.
+    /// `None`: all fragments are sound, or the first that is not may be cut short by the end of a file.
     fn of(block: &[u8]) -> Option<Self> {
         let block = Bytes::copy_from_slice(block);
         let mut fragments = Fragments::new(block.clone()).ok()?;

@@ -22,7 +22,7 @@ pub enum Policy {
     Own(OwnPolicy),
 }
 
-/// The number of tables with filters of each policy, by the policies' names.
+/// The number of tables with each policy, by name.
 pub(crate) struct PolicyCounts<'a>(BTreeMap<&'a [u8], u64>);
 
 impl<'a> PolicyCounts<'a> {
@@ -32,8 +32,7 @@ impl<'a> PolicyCounts<'a> {
         Self(counts)
     }
 
-    /// The most frequent of the policies that are known here. For the policy with two hashes, the unsigned one is
-    /// assumed. `None`: no policy is known here.
+    /// `None`: none of them is known here. The hash is assumed to be unsigned if there are two.
     pub(crate) fn most_frequent(&self) -> Option<Policy> {
         let known = self.0.iter().filter_map(|(name, count)| {
             Some((*count, Policy::of(std::str::from_utf8(name).ok()?, LegacyHash::Unsigned)?))
@@ -49,7 +48,6 @@ impl<'a> PolicyCounts<'a> {
         self.0.contains_key(policy.name().as_bytes())
     }
 
-    /// Returns true if some filters are of another policy.
     pub(crate) fn has_other_than(&self, policy: Policy) -> bool {
         self.0.len() > usize::from(self.has(policy))
     }
@@ -100,8 +98,7 @@ impl From<Policy> for String {
     }
 }
 
-/// Returns true if the signed and the unsigned hash of the key are the same for certain: they differ only in how they
-/// take bytes from 0x80 on that come after the last whole word of four bytes.
+/// True if that is certain: they differ only in bytes from 0x80 on after the last whole word of four bytes.
 pub(crate) fn has_one_hash(key: &[u8]) -> bool {
     key.as_chunks::<4>().1.iter().all(|byte| *byte < 0x80)
 }

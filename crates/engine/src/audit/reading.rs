@@ -10,11 +10,9 @@ pub fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }
 
-/// The limit on the bytes decoded from a file if the user gives no limit, as a multiple of the
-/// file's size.
+/// The default limit on the bytes decoded from a file, as a multiple of its size.
 const MAX_EXPANSION: u64 = 100;
-/// The least limit on the bytes decoded from a file if the user gives no limit: as much as one
-/// block may hold by default.
+/// Or as much as one block may hold by default, if that is more.
 const MIN_DECODED: u64 = 256 << 20;
 
 /// The limit on the bytes decoded from a file of this size. `given`: the user's limit.
@@ -22,13 +20,13 @@ pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
     given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
 }
 
-/// The limit on the bytes decoded from a table: the one that it was opened with, or that of [`decode_limit`].
+/// The limit that it was opened with, or that of [`decode_limit`].
 pub(crate) fn decode_limit_of<R>(table: &Table<R>) -> u64 {
     let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
     decode_limit(given, table.file_size())
 }
 
-/// Sets the limit of [`decode_limit`] for walks through tables of any size.
+/// [`decode_limit`] for walks through tables of any size.
 pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
     match given {
         Some(bytes) => options.max_output(bytes),
@@ -36,13 +34,11 @@ pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptio
     }
 }
 
-/// The limit on the bytes decoded from a file, in words.
 pub(crate) fn decode_limit_text(limit: u64) -> String {
     format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
 }
 
-/// The reason why filters are not used though the table may have some. An error about filters of an
-/// unknown policy is left out, because the metaindex names that policy.
+/// Why filters are not used though the table may have some. Not if their policy is unknown: the metaindex names it.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     let is_unknown = |error: &Error| {
         let is_unsupported =
@@ -65,12 +61,12 @@ pub fn why_no_filter<R>(table: &Table<R>) -> String {
     format!("has filters of a policy that is not known here: {}", names.join(", "))
 }
 
-/// Returns true if the error means that bytes could not be read; the bytes themselves may be sound.
+/// True if bytes could not be read, which may be sound.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }
 
-/// Returns true if the error says that a file does not end like a table.
+/// True if a file does not end like a table.
 pub(crate) fn is_not_whole(error: &Error) -> bool {
     matches!(error.without_path(), Error::Corrupt { what: Structure::Table | Structure::Footer, .. })
 }

@@ -11,13 +11,11 @@ use crate::audit::overview::Kind;
 use crate::report::Severity;
 use crate::words::{AdviceText, count, counted, distinct_keys, entries, measured, sentence, size};
 
-/// The style sheet of a page, for light and dark mode, apart from that of its pictures.
+/// For light and dark mode, apart from that of pictures.
 const STYLE: &str = include_str!("style.css");
-/// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
-/// is used.
+/// Nothing is loaded, nothing is run, and only the page's own style is used.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// The page as HTML.
 pub(super) fn document(page: &Shown<'_>, advice: &AdviceText) -> String {
     let path = text(escape_path(page.path).to_string().as_bytes());
     let what = match page.overview.kind {
@@ -51,7 +49,7 @@ pub(super) fn document(page: &Shown<'_>, advice: &AdviceText) -> String {
     markup.into_string()
 }
 
-/// The head of a page with this title. `styles`: style sheets in addition to that of all pages.
+/// `styles`: in addition to that of all pages.
 pub(super) fn head(title: &Markup, styles: &[&str]) -> Markup {
     html! {
         head {
@@ -68,14 +66,12 @@ pub(super) fn head(title: &Markup, styles: &[&str]) -> Markup {
     }
 }
 
-/// The verdict, what follows from it, and the command.
 fn advice_box(advice: &AdviceText) -> Markup {
     let (severity, headline) = (advice.verdict.severity(), advice.headline());
     let paragraphs: Vec<_> = advice.paragraphs.iter().map(|text| message(text)).collect();
     verdict_box(severity, &sentence(&message(&headline)), &paragraphs, &advice.commands, &advice.after)
 }
 
-/// The box at the top of a page.
 pub(super) fn verdict_box(
     severity: Severity,
     headline: &str,
@@ -99,7 +95,6 @@ pub(super) fn verdict_box(
     }
 }
 
-/// The most important numbers.
 fn numbers(page: &Shown<'_>) -> Markup {
     let sums = page.overview.sums();
     let mut numbers = vec![("tables", count(sums.all())), ("size", size(sums.size))];
@@ -107,7 +102,7 @@ fn numbers(page: &Shown<'_>) -> Markup {
     numbers.extend(sums.distinct_keys.number().map(|keys| ("distinct keys", distinct_keys(keys))));
     numbers.push(("filters", size(sums.judged_size)));
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
-    // Rates for all kinds of absent keys near stored ones are known only if other filters were tried.
+    // Rates of all kinds of similar keys are known only if other filters were tried.
     let (near, rate) = match page.tuned() {
         Some(tuning) => ("similar keys passing", tuning.now.rates.worst),
         None => ("changed or longer keys passing", sums.similar_fpr.mean()),

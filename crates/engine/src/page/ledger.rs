@@ -1,4 +1,4 @@
-//! The ledger of a repair as a page.
+//! The report of a repair as a page.
 
 use std::path::Path;
 
@@ -14,13 +14,12 @@ use crate::report::{
 };
 use crate::words::{count, counted, counted_as, sentence, size};
 
-/// The greatest numbers of files, of losses of each kind, and of doubtful keys that are listed.
+/// Files, losses of each kind, and stale keys to list.
 const MOST: usize = 800;
-/// The greatest number of offsets that are listed in a cell.
+/// Offsets to list in a cell.
 const MOST_OFFSETS: usize = 20;
 
-/// The ledger of a repair of the database at `path`, as an HTML page that needs neither scripts nor other
-/// files.
+/// The report of a repair of the database at `path`, as a page that needs neither scripts nor other files.
 pub fn repair_page(path: &Path, report: &RepairReport) -> String {
     let path = text(escape_path(path).to_string().as_bytes());
     let what = match report.status {
@@ -87,7 +86,6 @@ fn numbers(report: &RepairReport) -> Markup {
     }
 }
 
-/// The section on whether all losses are known.
 fn completeness(report: &RepairReport) -> Markup {
     html! {
         section {
@@ -205,7 +203,7 @@ fn doubtful_key(key: &DoubtfulKey) -> Vec<Cell> {
     ]
 }
 
-/// The files, up to [`MOST`], beginning with those about which there is something to report.
+/// Lists at most [`MOST`], beginning with those about which there is something to report.
 fn files(report: &RepairReport) -> Markup {
     let is_plain = |file: &&RepairedFile| {
         matches!(file.standing, FileStanding::Live | FileStanding::Trusted)

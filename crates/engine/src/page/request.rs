@@ -1,4 +1,4 @@
-//! The request for a page, its contents, and the page made for it.
+//! The request for a page, and the page made for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::words::{AdviceText, advice_text};
 pub struct PageRequest {
     /// If true, every block and every entry is read and verified.
     pub verify: bool,
-    /// The request to try other filters; `None` if no other filters are to be tried. They are never tried for a
-    /// folder of tables that is not a database.
+    /// The request to try other filters, if they are to be tried. They never are for a folder of tables that is no
+    /// database.
     pub tune: Option<Request>,
 }
 
@@ -38,8 +38,7 @@ pub struct Page {
 }
 
 impl Engine {
-    /// Makes a page about the database, folder or table at `path`. `storage`: the storage of the files;
-    /// `None`: the local file system.
+    /// Makes a page about the database, folder or table at `path`. `storage`: `None` for the local file system.
     ///
     /// # Errors
     ///
@@ -66,27 +65,21 @@ impl Engine {
     }
 }
 
-/// All that a page shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown<'a> {
-    /// The path as the user gave it.
+    /// As the user gave it.
     pub(super) path: &'a Path,
-    /// The results for the database, folder or table.
     pub(super) overview: &'a Overview,
-    /// The effects that other filters would have, or the reason why they could not be found out. `None`: no
-    /// other filters were tried.
+    /// What other filters would do, or why that could not be found out. `None`: none were tried.
     pub(super) tuned: Option<&'a Result<Tuning, TuneFailure>>,
-    /// The advice.
     pub(super) advice: &'a Advice,
 }
 
 impl<'a> Shown<'a> {
-    /// The effects that other filters would have, if they are known.
     pub(super) fn tuned(&self) -> Option<&'a Tuning> {
         self.tuned?.as_ref().ok()
     }
 
-    /// The filters that are advised; `None` if no other filters are advised.
     pub(super) fn advised(&self) -> Option<&'a Candidate> {
         self.tuned()?.advised(Some(self.advice))
     }

@@ -11,7 +11,7 @@ use crate::report::name_of;
 use crate::report::{Basis, Code, Damage, DamagedPart, FalseNegatives, Finding, Table, TuneFailure, Tuning};
 use crate::words::{counted, some_of};
 
-/// The facts of what was read at `path`, and of what `tune` found, if it was run.
+/// Gathers what was read at `path`, and what `tune` found, if it was run.
 pub(super) fn facts(path: &Path, overview: &Overview, tuned: Option<&Result<Tuning, TuneFailure>>) -> Facts {
     let mut facts = match tuned {
         Some(Ok(tuning)) => tuning.facts.clone(),
@@ -58,7 +58,6 @@ fn unread(what: String, why: String) -> Basis {
     Basis::Unread { what, why }
 }
 
-/// The damage of the database, or of the files that are damaged.
 fn damage(overview: &Overview, path: &Path) -> Damage {
     let found = &overview.found;
     let none = Damage { title: String::new(), detail: None, warning: None, part: DamagedPart::Files };
@@ -83,14 +82,13 @@ fn damage(overview: &Overview, path: &Path) -> Damage {
     }
 }
 
-/// The facts without those of `tune`.
 fn of_overview(overview: &Overview, damage: Option<Damage>, unknown: Option<Basis>) -> Facts {
     let names = PolicyCounts::of(&mut overview.in_use().filter_map(Table::policy));
     let policy = names.most_frequent().unwrap_or(Policy::Builtin2);
     Facts { damage, unknown, filters: NewFilters::of(None, policy, &names), ..Facts::default() }
 }
 
-/// The names of the files with problems that are `wanted`, each once.
+/// Returns each name once.
 fn names_of(overview: &Overview, wanted: &dyn Fn(&Finding) -> bool) -> Vec<String> {
     let names = overview.found.list.iter().filter(|(_, finding)| wanted(finding));
     let mut names: Vec<_> = names.map(|(name, _)| text(name)).collect();
@@ -98,7 +96,6 @@ fn names_of(overview: &Overview, wanted: &dyn Fn(&Finding) -> bool) -> Vec<Strin
     names
 }
 
-/// The first problem of the database as a whole, in words.
 fn of_database(overview: &Overview) -> Option<String> {
     let is_of_database = |code| {
         matches!(
@@ -115,7 +112,7 @@ fn of_database(overview: &Overview) -> Option<String> {
     plain.find_map(|(_, finding)| finding.plain.clone())
 }
 
-/// A remark that the logs were not read; `None` if they were, or if there are no logs.
+/// `None`: they were read, or there are none.
 pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     match &*overview.logs {
         _ if overview.found.verified => None,

@@ -6,11 +6,10 @@ use maud::{Markup, html};
 use crate::report::{TableLevel, TableState};
 use crate::words::count;
 
-/// The greatest number of bytes of a name that are shown.
+/// Bytes of a name to show.
 const MOST: usize = 120;
 
-/// The name of a file, or a name from a file, as text that is safe to read: characters that would act on the
-/// text around them are shown as `\xNN`, and a long name is cut to its start, followed by its length.
+/// A name of a file, or from one, safe to read: active characters as `\xNN`, and cut with its length if it is long.
 pub(super) fn text(name: &[u8]) -> String {
     // Cuts at the end of a character, not inside it.
     let is_inside = |at: &usize| name.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
@@ -21,7 +20,7 @@ pub(super) fn text(name: &[u8]) -> String {
     }
 }
 
-/// A message, which has been escaped already, with its end cut off if it is long.
+/// It has been escaped already. Its end is cut off if it is long.
 pub(super) fn message(text: &str) -> String {
     const LONGEST: usize = 1000;
     match text.char_indices().nth(LONGEST) {
@@ -38,12 +37,11 @@ fn escaped(name: &[u8]) -> String {
     }
 }
 
-/// A name as an HTML element. The direction of its text does not affect the text around it.
+/// The direction of its text does not affect the text around it.
 pub(super) fn name(bytes: &[u8]) -> Markup {
     html! { code { (text(bytes)) } }
 }
 
-/// The level of tables as the head of a line.
 pub(super) fn place(place: TableLevel) -> String {
     match place {
         TableLevel::Level(level) => format!("level {level}"),

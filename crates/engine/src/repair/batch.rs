@@ -1,4 +1,4 @@
-//! The operations of one batch in a log, even if a part of it is damaged.
+//! The writes of one batch in a log, even if a part of it is damaged.
 
 use std::ops::Range;
 
@@ -8,45 +8,40 @@ use filterblock::table::{VarintError, get_varint32};
 use super::fragments::MIN_ZEROS;
 use crate::audit::passed_over::MAX_SEQUENCE;
 
-/// The minimum number of zeros in a row that count as damage at the start or the end of a fragment: the run may
-/// continue beyond the fragment.
+/// Zeros in a row that count as damage at either end of a fragment: the run may continue beyond it.
 const MIN_ZEROS_AT_END: usize = 8;
 
-/// A record of a log, assembled from its fragments.
 #[derive(Default)]
 pub(super) struct Record {
     pub(super) offset: u64,
     pub(super) data: Vec<u8>,
-    /// The parts that are wrong, or may be wrong.
+    /// Wrong, or possibly wrong.
     pub(super) bad: Vec<Range<usize>>,
-    /// A fragment of the record has a wrong checksum, or is missing.
+    /// A fragment has a wrong checksum, or is missing.
     pub(super) is_damaged: bool,
-    /// Fragments are missing at the end of the record.
+    /// Fragments are missing at its end.
     pub(super) is_cut: bool,
 }
 
-/// One operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Operation<'a> {
     pub(super) sequence: u64,
     pub(super) key: &'a [u8],
-    /// `None`: the key is deleted.
+    /// `None`: a deletion.
     pub(super) value: Option<&'a [u8]>,
 }
 
-/// The sequence numbers of a batch, and whether it was read completely.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct BatchSpan {
-    /// The first and the last sequence number. `None`: there are no operations, or the header is missing,
-    /// damaged or invalid.
+    /// `None`: there are no writes, or the header is missing, damaged or invalid.
     pub(super) sequences: Option<(u64, u64)>,
-    /// The batch was read completely, with correct checksums.
+    /// With correct checksums.
     pub(super) is_whole: bool,
 }
 
 impl Record {
-    /// Adds a fragment whose checksum is wrong. Its long runs of zeros and its last `zeroed_end` bytes are damage. If
-    /// it has neither, all of it may be damaged.
+    /// Takes a fragment with a wrong checksum: its long runs of zeros and last `zeroed_end` bytes are damage, or else
+    /// all.
     pub(super) fn add_damaged(&mut self, data: &[u8], zeroed_end: usize) {
         self.is_damaged = true;
         let start = self.data.len();
@@ -65,11 +60,8 @@ impl Record {
         self.bad.iter().any(|bad| bad.start < range.end && range.start < bad.end)
     }
 
-    /// Passes the complete operations to `add`, in order.
-    ///
-    /// For a damaged record, these are the operations outside the damage, up to the first one whose end is not known.
-    /// If, for any other reason, the operations of a damaged record do not end exactly at its end, none of them is
-    /// passed.
+    /// Passes complete writes to `add`, in order. Of a damaged record, these are the writes outside the damage, up to
+    /// the first whose end is unknown. None, if for another reason they do not end exactly at its end.
     pub(super) fn operations(&self, mut add: impl FnMut(Operation<'_>)) -> BatchSpan {
         let batch = BatchHeader::decode(&self.data).filter(|_| !self.is_bad(&(0..BatchHeader::LEN)));
         let Some(BatchHeader { sequence: first, count, .. }) = batch else { return BatchSpan::default() };
@@ -139,7 +131,7 @@ impl Record {
     }
 
     fn string(&self, at: usize) -> Result<Range<usize>, Step> {
-        // A length of which a byte is damaged is not known.
+        // A length with a damaged byte is unknown.
         let damage = self.bad.iter().filter(|bad| bad.end > at).map(|bad| bad.start.max(at)).min();
         let (len, width) =
             match get_varint32(self.data.get(at..damage.unwrap_or(self.data.len())).unwrap_or_default()) {
@@ -157,13 +149,13 @@ impl Record {
     }
 }
 
-/// The operations of a record as ranges of its bytes.
+/// Writes as ranges of the record's bytes.
 #[derive(Default)]
 struct Parsed {
     operations: Vec<(Range<usize>, Option<Range<usize>>)>,
-    /// The operations end where the record ends, and are as many as the header says.
+    /// Writes end where the record ends, and are as many as the header says.
     is_even: bool,
-    /// The next operation is damaged or missing.
+    /// The next write is damaged or missing.
     ends_in_damage: bool,
 }
 
@@ -173,12 +165,12 @@ enum Step {
         value: Option<Range<usize>>,
         end: usize,
     },
-    /// The end of the operation cannot be known.
+    /// The end of the write cannot be known.
     Damaged,
     Invalid,
 }
 
-/// The runs of zeros that are long enough to count as damage.
+/// Runs that are long enough to count as damage.
 fn runs_of_zeros(data: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     data.chunk_by(|a, b| (*a == 0) == (*b == 0)).filter_map(move |run| {

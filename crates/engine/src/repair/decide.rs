@@ -1,4 +1,4 @@
-//! The choice of the valid version of each key, and whether it is certain.
+//! The choice of the version of each key, and whether it is certain.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use super::order::Order;
 use crate::rebuild::Result;
 use crate::report::{DoubtfulKey, RepairSums};
 
-/// The greatest number of doubtful keys that are reported one by one.
+/// Stale keys to report one by one.
 const MAX_DOUBTFUL: usize = 10_000;
 
 /// The newest version of the current key in the live or in the obsolete files.
@@ -27,9 +27,8 @@ struct Newest {
 
 impl Newest {
     fn offer(&mut self, entry: &Entry<'_>, place: Place) {
-        // Among entries with the same sequence number, those with correct checksums are preferred. Of the entries
-        // that are left, a value is used if there is one, and of these, the one on the topmost level. There, it is
-        // the first, which is the one that LevelDB iterates over.
+        // Of one sequence number, prefers entries with correct checksums, then values, then the topmost level, then the
+        // first entry, which LevelDB iterates over.
         let is_value = entry.value.is_some();
         let is_above = self.is_value == is_value && self.place.is_some_and(|before| place.is_above(before));
         match (self.sequence, self.is_right).cmp(&(entry.sequence, entry.is_right)) {
@@ -47,7 +46,7 @@ impl Newest {
     }
 }
 
-/// Receives the entries of all files in order, and passes the keys of the new database to a sink.
+/// Takes the entries of all files in order, and passes the keys of the new database to a sink.
 pub(super) struct Decider<'m> {
     members: &'m [Member],
     order: &'m Order,
@@ -73,7 +72,7 @@ pub struct SavedKey<'s> {
     pub is_covered: bool,
 }
 
-/// Receives keys in ascending order.
+/// Takes keys in ascending order.
 pub(super) trait Sink {
     fn put(&mut self, key: SavedKey<'_>) -> Result<()>;
 }
@@ -93,7 +92,6 @@ impl<'m> Decider<'m> {
         }
     }
 
-    /// Adds the next entry.
     pub(super) fn add(&mut self, entry: &Entry<'_>, sink: &mut dyn Sink) -> Result<()> {
         let has_key = self.live.is_set || self.old.is_set;
         if has_key && self.order.compare(&self.key, entry.user_key).is_ne() {
@@ -114,7 +112,6 @@ impl<'m> Decider<'m> {
         Ok(())
     }
 
-    /// Decides on the last key.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         if self.live.is_set || self.old.is_set { self.end_of_key(sink) } else { Ok(()) }
     }
@@ -147,9 +144,8 @@ impl<'m> Decider<'m> {
         self.members.get(file).map_or(Place::ANY_TABLE, |member| member.place)
     }
 
-    /// The index of a lost range that may have had a newer version of the key than the newest live version,
-    /// which is in `place`. `place`: `None` if no live file has the key. Returns `None` if no lost range may
-    /// have had such a version.
+    /// The lost range that may have had a newer version of the key than the one in `place`. `place`: `None` if no live
+    /// file has it.
     fn covering(&mut self, place: Option<Place>) -> Option<usize> {
         let active = self.losses.at(&self.key).to_vec();
         active.into_iter().find(|&at| {

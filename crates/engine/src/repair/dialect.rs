@@ -17,11 +17,10 @@ use crate::report::ErrorKind;
 use crate::walk::FoundFormat;
 use crate::words::scan_command;
 
-/// The number of entries that are looked at to find out whether a table is of a database.
+/// Entries to read to tell whether a table is of a database.
 const FIRST: usize = 16;
 
-/// Refuses a database of another format, and one that is encrypted. `foreign`: the names of files that LevelDB does not
-/// have.
+/// Refuses a database of another format, or an encrypted one. `foreign`: files that LevelDB does not have.
 pub(super) fn check_format(
     input: &dyn Input,
     files: &[InputFile],
@@ -42,8 +41,7 @@ pub(super) fn check_format(
     }
 }
 
-/// Refuses a database if more than half of its tables are of another program or of no database. The files of such
-/// tables only look like those of LevelDB's databases.
+/// Refuses a database if more than half of its tables are of another program or of no database.
 pub(super) fn check_tables(input: &dyn Input, files: &[InputFile]) -> Result<()> {
     let tables = files.iter().filter(|file| file.kind == FileKind::Table);
     let is_proven = files.iter().any(|file| file.kind != FileKind::Table && has_record(input, &file.name));
@@ -63,15 +61,13 @@ pub(super) fn check_tables(input: &dyn Input, files: &[InputFile]) -> Result<()>
     }
 }
 
-/// Whether a log or a MANIFEST begins with a record of a correct checksum, so that the tables beside it are those of a
-/// database, whatever some of their keys are.
+/// True if a log or a MANIFEST begins with a sound record: tables next to it are of a database, whatever their keys.
 fn has_record(input: &dyn Input, name: &str) -> bool {
     let first = input.open(name).and_then(|source| Fragments::new(source)?.next());
     matches!(first, Ok(Some(Piece::Fragment(fragment))) if fragment.is_sound)
 }
 
-/// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: the table may be of one.
-/// `is_proven`: other files are of a database.
+/// `None`: the table may be LevelDB's or goleveldb's. `is_proven`: other files are of a database.
 fn why_foreign<R: ReadAt>(name: &str, source: &R, is_proven: bool) -> Option<String> {
     let of_another = |found: &str| {
         format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")
@@ -91,7 +87,7 @@ fn why_foreign<R: ReadAt>(name: &str, source: &R, is_proven: bool) -> Option<Str
     })
 }
 
-/// Returns true if half of the first keys of a table, or more, are not those of a database.
+/// True if half of a table's first keys, or more, are not those of a database.
 fn has_other_keys<R: ReadAt>(table: Table<R>) -> bool {
     let mut cursor = table.into_cursor();
     let (mut all, mut others) = (0_usize, 0_usize);

@@ -1,4 +1,4 @@
-//! The reasons why a trusted MANIFEST may not account for everything that was in the database.
+//! Why a trusted MANIFEST may not account for everything that was in the database.
 
 use filterblock::database::{FileKind, Manifest};
 
@@ -9,7 +9,7 @@ use super::survey::Survey;
 use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::words::count;
 
-/// Returns the reasons why more may be missing than the losses in live files, although a MANIFEST is trusted.
+/// More may be missing than the losses in live files.
 pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
     let manifest = &trusted.manifest;
     let mut reasons = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
     reasons
 }
 
-/// The reason for doubt if there are tables that the MANIFEST may have missed and that cannot be read to their ends.
+/// Tables that the MANIFEST may have missed and that cannot be read to their ends.
 fn unread_tables(survey: &Survey, manifest: &FoundManifest) -> Option<String> {
     let unread = survey.members.iter().filter(|member| is_unread(member, manifest));
     let strays = survey.strays.iter().filter(|stray| stray.kind == FileKind::Table);
@@ -55,8 +55,8 @@ fn unread_tables(survey: &Survey, manifest: &FoundManifest) -> Option<String> {
     ))
 }
 
-/// Returns true if this is a table that the MANIFEST may have missed, with parts that cannot be read. The missing end
-/// of a table whose writer was stopped is no such part: the entries at the beginning show what the table was made from.
+/// True for a table that the MANIFEST may have missed, with unreadable parts. Not if its writer was stopped: the
+/// entries at its beginning show what it was made from.
 pub(super) fn is_unread(member: &Member, manifest: &FoundManifest) -> bool {
     let has_unread_parts = match &member.saved {
         Saved::Unreadable(..) => true,
@@ -69,7 +69,6 @@ pub(super) fn is_unread(member: &Member, manifest: &FoundManifest) -> bool {
     has_unread_parts && manifest.may_miss(member.number)
 }
 
-/// The reasons for doubt if live logs are missing.
 pub(super) fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
     let mut reasons = Vec::new();
     let is_log = |stray: &&Stray| stray.kind == FileKind::Log && manifest.is_log_live(stray.number);
@@ -80,8 +79,8 @@ pub(super) fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> 
     let logs = || survey.members.iter().filter(|member| member.log().is_some());
     let tables = survey.members.iter().filter(|it| it.log().is_none() && it.standing != Standing::Obsolete);
     let last = tables.map(Member::last_sequence).max().unwrap_or_default();
-    // LevelDB makes a log before it records its number, and removes the log only after it has recorded another number.
-    // goleveldb also removes a log to which nothing was written once there is a newer one.
+    // LevelDB removes a log only after it has recorded a newer one. goleveldb also removes one without writes once
+    // there is a newer log.
     for number in [manifest.prev_log_number(), manifest.log_number()] {
         let is_there = logs().any(|log| log.number == number)
             || survey.strays.iter().any(|stray| stray.kind == FileKind::Log && stray.number == number)

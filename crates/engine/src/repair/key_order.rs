@@ -1,4 +1,4 @@
-//! The order of the keys of a damaged database.
+//! The key order of a damaged database.
 
 use filterblock::database::FileKind;
 use filterblock::quote;
@@ -13,25 +13,24 @@ use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 
-/// The greatest number of entries that are looked at to find the order of a table.
+/// Entries to read to find the order of a table.
 const TRIED: usize = 10_000;
 
-/// The order of the keys, and how it is known.
 pub(super) struct KeyOrder {
     pub(super) order: Order,
-    /// The comparator's name in the new MANIFEST.
+    /// In the new MANIFEST.
     pub(super) comparator: Vec<u8>,
-    /// The order was inferred from tables or, without keys in tables, taken to be bytewise.
+    /// Inferred from tables, or bytewise for want of keys.
     pub(super) is_assumed: bool,
-    /// Chromium's order fits the tables as well as the one that was inferred.
+    /// Chromium's order fits as well.
     pub(super) may_be_idb: bool,
-    /// The order is Chromium's according to the folder's name.
+    /// Chromium's, by the folder's name.
     pub(super) is_by_name: bool,
 }
 
-/// The end of the names of folders that Chromium keeps IndexedDB in.
+/// Of folders that Chromium keeps IndexedDB in.
 const INDEXED_DB: &str = ".indexeddb.leveldb";
-/// Of the pairs of neighbouring keys that are looked at, one in this number may be out of order.
+/// One in this many pairs of neighbouring keys may be out of order.
 const MOST_WRONG: u64 = 8;
 
 impl KeyOrder {
@@ -39,7 +38,7 @@ impl KeyOrder {
         Self { order, comparator, is_assumed: false, may_be_idb: false, is_by_name: false }
     }
 
-    /// Finds the order: the one asked for, the one that a MANIFEST names, or else one that fits the tables.
+    /// The order asked for, the one that a MANIFEST names, or else one that fits the tables.
     pub(super) fn find(
         input: &dyn Input,
         files: &[InputFile],
@@ -67,8 +66,8 @@ impl KeyOrder {
         }
     }
 
-    /// The order that the first keys of all tables are in, but for some of them at most. If Chromium's order fits, and
-    /// the folder has the name of one of Chromium's, it is that one.
+    /// The order of the first keys of nearly all tables; Chromium's, if it fits and the folder has the name of one of
+    /// Chromium's.
     fn of_tables(input: &dyn Input, files: &[InputFile]) -> Result<Self> {
         let mut fit = Fit { pairs: 0, bytewise: 0, idb: 0, are_chromiums: true };
         for file in files.iter().filter(|file| file.kind == FileKind::Table) {
@@ -98,20 +97,18 @@ impl KeyOrder {
     }
 }
 
-/// How the orders fit the keys seen so far.
 #[derive(Clone, Copy)]
 struct Fit {
-    /// The number of pairs of neighbouring keys.
+    /// Neighbouring keys.
     pairs: u64,
-    /// The number of pairs that are not in bytewise order, and in Chromium's.
+    /// Pairs not in bytewise order, and not in Chromium's.
     bytewise: u64,
     idb: u64,
-    /// All keys have Chromium's form. Other keys are in Chromium's order, too, if they are in bytewise order.
+    /// All keys have Chromium's form. Other keys in bytewise order are in Chromium's, too.
     are_chromiums: bool,
 }
 
 impl Fit {
-    /// Looks at the first keys of a table, as far as they can be read.
     fn look_at<R: ReadAt>(&mut self, source: &R) {
         let options = limit_walks(options(), None);
         let Ok(table) = Table::open(source, &options) else { return };

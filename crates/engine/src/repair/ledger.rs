@@ -1,4 +1,4 @@
-//! The ledger of a repair, made from its findings.
+//! The repair report, made from what was found.
 
 use filterblock::KeyFormat;
 use filterblock::database::FileKind;
@@ -18,19 +18,18 @@ use crate::report::{
 };
 use crate::words::count;
 
-/// The greatest number of names in a note.
+/// In a note.
 const MOST_NAMES: usize = 10;
-/// The note if Chromium's order fits as well as the one that was inferred.
+/// If Chromium's order fits as well as the one that was inferred.
 const MAY_BE_IDB: &str = "the keys are in bytewise order, but have the form and the order of Chromium's IndexedDB, too; \
                           if they are of it, repair with --comparator idb_cmp1";
-/// The note if the folder's name tells the order of keys.
+/// If the folder's name decides the key order.
 const IDB_BY_NAME: &str = "the order of keys is idb_cmp1, as the folder has the name of Chromium's IndexedDB";
-/// The remark on a table that the MANIFEST may have missed.
+/// On a table that the MANIFEST may have missed.
 const UNREAD: &str = "newer than the MANIFEST, and cannot be read whole";
-/// The remark on a table that the MANIFEST may have listed in the records that are lost.
+/// On a table that the lost records of the MANIFEST may have listed.
 const UNLISTED: &str = "not in the MANIFEST, whose end is missing, and cannot be read whole";
 
-/// The losses in live tables.
 pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (file, member) in members.iter().enumerate() {
@@ -48,7 +47,6 @@ pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
     losses
 }
 
-/// The losses in live logs.
 pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
     let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
     let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
@@ -57,7 +55,6 @@ pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
     log_loss::losses(&logs, after)
 }
 
-/// Fills the report.
 pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider<'_>, logs: &[LogLoss]) {
     report.manifest = survey.manifests.trusted().map(|trusted| trusted.name.clone());
     report.comparator = Some(Name::cut(&survey.comparator));
@@ -111,7 +108,7 @@ fn notes(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
     [cut_manifest, cut_log, zeros, unread, lost].into_iter().flatten().collect()
 }
 
-/// The first names, and the number of the others. `None`: there are none.
+/// `None`: there are none.
 fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<String> {
     let first: Vec<_> = names.by_ref().take(MOST_NAMES).collect();
     let more = match names.count() {
@@ -128,7 +125,7 @@ fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
         None => {
             unknown
                 .push("no MANIFEST can be trusted, so a table or a log may be missing unnoticed".to_owned());
-            // The records that are lost may have named a later log.
+            // Lost records may have named a later log.
             let has_log = |one: &FoundManifest| {
                 survey.members.iter().any(|it| it.log().is_some() && one.manifest.is_log_live(it.number))
             };
@@ -225,7 +222,7 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
     files
 }
 
-/// The remark on a file whose name is not that of a file of this kind. `None`: it is.
+/// `None`: the name is that of a file of this kind.
 fn renamed(name: &str, kind: FileKind, number: u64) -> Option<String> {
     let is_renamed = FileKind::parse(name).is_none();
     is_renamed.then(|| format!("taken for {}, which is missing", kind.file_name(number)))
@@ -235,7 +232,7 @@ fn joined<const N: usize>(remarks: [Option<String>; N]) -> Option<String> {
     remarks.into_iter().flatten().reduce(|all, next| format!("{all}; {next}"))
 }
 
-/// The names without a file behind them that may stand for a file of the database.
+/// Names without a file that may stand for a file of the database.
 fn strays(survey: &Survey) -> impl Iterator<Item = RepairedFile> {
     let may_matter = |stray: &&Stray| {
         let trusted = survey.manifests.trusted().map(|trusted| &trusted.manifest);

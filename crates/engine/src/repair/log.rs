@@ -9,26 +9,25 @@ use super::fragments::{FIRST, FULL, Fragment, Fragments, LAST, MIDDLE, Piece};
 use super::manifests::End;
 use super::patched::Patch;
 
-/// The greatest length of a record in bytes. A longer record counts as damage.
+/// In bytes. A longer record counts as damage.
 const MAX_RECORD: usize = 64 << 20;
-/// The greatest number of places of damage that are listed.
+/// Damaged places to list.
 const MAX_DAMAGE: usize = 1000;
 
-/// The parts of a log that can be salvaged.
 #[derive(Default, Debug)]
 pub(super) struct SavedLog {
     pub(super) patches: Vec<Patch>,
-    /// The stretches of the log, in the order of the file.
+    /// In the order of the file.
     pub(super) spans: Vec<Span>,
     pub(super) operations: u64,
     pub(super) records: u64,
-    /// The offsets of the first [`MAX_DAMAGE`] places of damage.
+    /// The first [`MAX_DAMAGE`] offsets.
     pub(super) damaged: Vec<u64>,
     /// The file ends within the record at this offset.
     pub(super) torn: Option<u64>,
     pub(super) last_sequence: u64,
     pub(super) end: End,
-    /// The comparator may treat keys with other bytes as equal to one of the operations' keys.
+    /// The comparator may treat keys with other bytes as equal to one of the keys.
     pub(super) has_ambiguous_keys: bool,
     /// All keys have the form of Chromium's IndexedDB.
     pub(super) are_chromiums: bool,
@@ -37,32 +36,28 @@ pub(super) struct SavedLog {
 /// A stretch of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Span {
-    /// The operations numbered `first` to `last`, all of which were read.
+    /// Sequence numbers, all of which were read.
     Sound { first: u64, last: u64 },
-    /// The log is damaged at this offset.
+    /// At this offset.
     Damage(u64),
-    /// The damage is in a batch whose first number is known.
+    /// In a batch whose first sequence number is known.
     Partly(PartOfBatch),
 }
 
-/// The part of a damaged batch that was read.
+/// What was read of a damaged batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PartOfBatch {
-    /// The number of the batch's first operation.
+    /// Of the batch.
     pub(super) first: u64,
-    /// The number of operations that were read.
+    /// Writes that were read.
     pub(super) saved: u64,
-    /// The number of the last operation that was read; 0: no operation was read.
+    /// Of the last write that was read; 0: none was.
     pub(super) last: u64,
     /// The log begins with the batch.
     pub(super) is_start: bool,
 }
 
-/// Reads a log. `add` gets each operation, and whether its checksum is correct.
-///
-/// # Errors
-///
-/// Those of `add`, and of reading the file.
+/// `add` gets each write, and whether its checksum is correct. Fails if `add` does, or if the file cannot be read.
 pub(super) fn read<R: ReadAt>(
     source: R,
     mut add: impl FnMut(Operation<'_>, bool) -> io::Result<()>,
@@ -100,7 +95,6 @@ pub(super) fn read<R: ReadAt>(
 struct Reader<'a> {
     add: &'a mut dyn FnMut(Operation<'_>, bool) -> io::Result<()>,
     log: SavedLog,
-    /// The record that is being put together.
     record: Option<Record>,
     failed: Option<io::Error>,
 }
@@ -117,8 +111,8 @@ impl Reader<'_> {
                 self.record = Some(Record { offset: fragment.offset, ..Record::default() });
             }
             MIDDLE | LAST if self.record.is_none() => {
-                // The start of the fragment's record is lost. The loss is recorded already, unless the start is missing
-                // without a trace.
+                // The start of its record is lost. That is recorded already, unless the start is missing without a
+                // trace.
                 if !matches!(self.log.spans.last(), Some(Span::Damage(_) | Span::Partly(_))) {
                     self.damage(fragment.offset);
                 }
@@ -142,7 +136,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends the record that is open: what follows does not belong to it.
+    /// What follows does not belong to the open record.
     fn cut_off(&mut self) {
         if let Some(mut record) = self.record.take() {
             (record.is_damaged, record.is_cut) = (true, true);
@@ -173,7 +167,7 @@ impl Reader<'_> {
                     _ => log.spans.push(Span::Sound { first, last }),
                 }
             }
-            // A batch without operations.
+            // A batch without writes.
             None if is_whole => {}
             _ => {
                 let saved = log.operations.saturating_sub(before);

@@ -2,24 +2,23 @@
 
 use super::log::{PartOfBatch, SavedLog, Span};
 
-/// Lost operations of logs, given by their sequence numbers.
+/// Lost writes, by sequence number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LogLoss {
-    /// The log in which, or before which, the lost operations were.
+    /// In which, or before which, they were.
     pub(super) log: String,
     pub(super) offset: Option<u64>,
-    /// The last sequence number known before the loss; 0: there is no such number.
+    /// The last sequence number before the loss; 0: none is known.
     pub(super) after: u64,
-    /// The first sequence number read after the loss; `None`: there is no such number.
+    /// The first one read after the loss.
     pub(super) before: Option<u64>,
     pub(super) why: &'static str,
-    /// The first number that may be of a lost operation. `None`: it is not known.
+    /// The first that may be lost. `None`: unknown.
     from: Option<u64>,
-    /// A log ends within a record, and nothing else is wrong. If no later log has operations, the record was never
-    /// written completely, as far as is known.
+    /// A log is cut short, and nothing else is wrong. Without writes in later logs, the record was never completed, as
+    /// far as is known.
     is_torn: bool,
-    /// The number of operations that were read of damaged batches, and the last of their sequence numbers, or
-    /// `u64::MAX` if these are wrong.
+    /// The writes that were read of damaged batches, and their last sequence number; `u64::MAX` if these are wrong.
     saved: (u64, u64),
 }
 
@@ -29,7 +28,7 @@ impl LogLoss {
         Self { log: log.to_owned(), offset, after, before: None, why, from, is_torn: false, saved: (0, 0) }
     }
 
-    /// Takes account of a batch within the loss that was read in part.
+    /// Takes account of a batch within the loss.
     fn add(&mut self, part: PartOfBatch) {
         let (saved, end) = self.saved;
         if part.saved > 0 {
@@ -39,7 +38,7 @@ impl LogLoss {
         }
     }
 
-    /// The number of operations that are lost; `None`: it is not known.
+    /// `None`: unknown.
     pub(super) fn operations(&self) -> Option<u64> {
         let (saved, end) = self.saved;
         let before = self.before.filter(|&before| end < before)?;
@@ -47,10 +46,10 @@ impl LogLoss {
     }
 }
 
-/// The losses in consecutive logs. `after`: the last sequence number in the trusted MANIFEST, after which the first log
-/// must leave no gap; `None`: no MANIFEST is trusted, or the number is greater than any can be.
+/// Finds the losses in consecutive logs. `after`: the last sequence number of the trusted MANIFEST, after which the
+/// first log must leave no gap. `None`: no MANIFEST is trusted, or the number is greater than any can be.
 pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogLoss> {
-    // Tables may also have operations of the first log, so damage at its beginning is reported in any case.
+    // Tables may have writes of the first log, too, so damage at its beginning is always reported.
     let (mut losses, mut last, mut is_of_log) = (Vec::new(), after, false);
     let mut open: Option<LogLoss> = None;
     for (name, log) in logs {
@@ -61,7 +60,7 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
                     let why = if is_torn { "the log ends within a record" } else { "damage" };
                     let open = open.get_or_insert_with(|| {
                         let loss = LogLoss::new(name, Some(offset), last, why);
-                        // The first log may begin with operations that tables have, of any lower numbers.
+                        // The first log may begin with writes that tables have, of any lower sequence numbers.
                         LogLoss { from: loss.from.filter(|_| is_of_log), is_torn, ..loss }
                     });
                     open.is_torn &= is_torn;
@@ -78,8 +77,8 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
                     let is_next = last.is_none_or(|last| first <= last.saturating_add(1));
                     match open.take() {
                         Some(loss) if !is_next => losses.push(LogLoss { before: Some(first), ..loss }),
-                        // Without a sequence number from a log before the damage, it is not known whether anything is
-                        // missing, so the damage counts as a loss.
+                        // Without a sequence number from before the damage, something may be missing, so it counts as a
+                        // loss.
                         Some(loss) if !is_of_log => losses.push(LogLoss { before: Some(first), ..loss }),
                         None if !is_next => {
                             let why = "sequence numbers are missing before this log or in it";

@@ -1,5 +1,4 @@
-//! The losses in tables: ranges of keys that may have had more entries. The places of entries in a database are in the
-//! order of their age.
+//! The losses in tables: ranges of keys that may have had more entries.
 
 use std::ops::Range;
 
@@ -7,30 +6,26 @@ use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 
 use super::order::Order;
 
-/// The tag that follows the user key when a filter is asked. Filters ignore it.
+/// Follows the user key when a filter is checked. Filters ignore it.
 const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
-/// The tag of a separator that is not the key of an entry. Entries of the separator's user key, if there are
-/// any, come after the separator.
+/// Of a separator that is no entry's key: entries of its user key, if any, come after it.
 const SEEK_TAG: u64 = u64::MAX << 8 | 1;
 
-/// An end of a range of user keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Bound {
     pub(crate) user_key: Vec<u8>,
-    /// The range includes this key. If not, only older versions of the key can be lost, if any.
+    /// If not, only older versions of the key can be lost, if any.
     pub(crate) is_inclusive: bool,
 }
 
-/// A range of keys that may have had entries which are lost.
 #[derive(Clone, Debug)]
 pub(super) struct LostRange {
-    /// The start of the range. `None`: it begins at the first key.
+    /// `None`: from the first key.
     pub(super) low: Option<Bound>,
-    /// The end of the range. `None`: it reaches to the last key.
+    /// `None`: to the last key.
     pub(super) high: Option<Bound>,
     pub(super) bytes: Range<u64>,
-    /// The offsets for which to ask filters: those of lost blocks or, if these are not known, an offset in
-    /// the range of each filter that may cover them. One offset for each filter is enough.
+    /// Offsets to check filters at: of lost blocks or, if unknown, one in the range of each filter that may cover them.
     pub(super) blocks: Vec<u64>,
     pub(super) why: String,
 }
@@ -40,15 +35,13 @@ impl Bound {
         Self { user_key: user_key.to_vec(), is_inclusive: true }
     }
 
-    /// The lower bound after an entry that was read: of its key, only older versions can follow. `None`: the key is too
-    /// short for an internal key.
+    /// Begins after an entry that was read: only older versions of its key can follow. `None`: no internal key.
     pub(super) fn behind(internal_key: &[u8]) -> Option<Self> {
         let user_key = KeyFormat::LevelDb.user_key(internal_key)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: false })
     }
 
-    /// The upper bound of the entries up to a separator of the index. `None`: the separator is too short for an
-    /// internal key.
+    /// The entries up to a separator of the index. `None`: no internal key.
     pub(super) fn up_to(separator: &[u8]) -> Option<Self> {
         let (user_key, tag) = KeyFormat::LevelDb.split(separator)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: tag != SEEK_TAG })
@@ -73,24 +66,23 @@ impl LostRange {
     }
 }
 
-/// A lost range of a file, and its place in the database.
 pub(super) struct Loss {
     pub(super) range: LostRange,
-    /// The index of the file among the members.
+    /// Among the members.
     pub(super) file: usize,
     pub(super) place: Place,
-    /// Sound filters over the lost blocks, if there are any.
+    /// Over the lost blocks, if sound.
     pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
-    /// The number of keys that are doubtful because a newer version may be lost here.
+    /// Keys that may be stale because of this loss.
     pub(super) doubtful: u64,
-    /// The number of doubtful keys whose newest remaining version is from an obsolete file.
+    /// Stale keys whose newest remaining version is from an obsolete file.
     pub(super) filled: u64,
-    /// The number of keys for which a filter rules out that a version is lost here.
+    /// Keys of which a filter rules out that a version is lost here.
     pub(super) denied: u64,
 }
 
 impl Loss {
-    /// Returns false, and counts the key as denied, if the filters rule out that the lost blocks held the key.
+    /// False, and counted, if the filters rule out that the lost blocks held the key.
     pub(super) fn may_hold(&mut self, user_key: &[u8]) -> bool {
         let Some(filter) = self.filter.as_ref().filter(|_| !self.range.blocks.is_empty()) else {
             return true;
@@ -102,10 +94,10 @@ impl Loss {
     }
 }
 
-/// All lost ranges, to be asked for keys in ascending order.
+/// Keys are looked up in ascending order.
 pub(super) struct Losses {
     order: Order,
-    /// The lost ranges in the order of their lower bounds.
+    /// By lower bound.
     pub(super) all: Vec<Loss>,
     next: usize,
     active: Vec<usize>,
@@ -122,7 +114,7 @@ impl Losses {
         Self { order, all, next: 0, active: Vec::new() }
     }
 
-    /// Moves on to a key, and returns the indexes in `all` of the ranges that contain it.
+    /// Returns the ranges that contain the key, as indexes in `all`.
     pub(super) fn at(&mut self, user_key: &[u8]) -> &[usize] {
         let Self { order, all, next, active } = self;
         while all.get(*next).is_some_and(|loss| loss.range.begins_at_or_before(user_key, order)) {
@@ -134,22 +126,22 @@ impl Losses {
     }
 }
 
-/// A place of entries. Of two places, the lesser one is newer: it holds the newer versions of a key.
+/// The lesser of two places holds the newer versions of a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Place(u8, u64);
 
 impl Place {
-    /// The logs. Within them, sequence numbers decide.
+    /// Within logs, sequence numbers decide.
     pub(super) const LOGS: Self = Self(0, 0);
-    /// Any table, if no trusted MANIFEST lists it, so that it is not known which table is newer.
+    /// Without a trusted MANIFEST that lists it, no table is known to be newer.
     pub(super) const ANY_TABLE: Self = Self(2, 0);
 
-    /// Whether this is on a higher level. Logs are above all levels.
+    /// True if on a higher level. Logs are above all levels.
     pub(super) const fn is_above(self, other: Self) -> bool {
         self.0 < other.0
     }
 
-    /// A table on a level. On level 0, tables of higher numbers are newer.
+    /// Ranks tables of level 0 by their numbers: higher ones are newer.
     pub(super) const fn of_table(level: u8, number: u64) -> Self {
         match level {
             0 => Self(1, u64::MAX - number),

@@ -20,28 +20,26 @@ pub(super) struct Member {
     pub(super) standing: Standing,
 }
 
-/// The parts of a file that can be salvaged.
 pub(super) enum Saved {
     Table(SavedTable),
     Log(SavedLog),
     /// There is no such file.
     Missing(SavedTable),
-    /// A table that cannot be read, and the reason.
+    /// A table that cannot be read, and why.
     Unreadable(SavedTable, String),
 }
 
-/// The role of a file in the database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Standing {
     Live,
-    /// The file's entries are in other files, or were deleted. They count only where entries of live files are lost.
+    /// Its entries are in other files, or were deleted. They count only where entries of live files are lost.
     Obsolete,
-    /// The file's entries between these user keys are obsolete. Its other entries may be live.
+    /// Only between these user keys.
     ObsoleteBetween(Vec<u8>, Vec<u8>),
 }
 
 impl Member {
-    /// The salvaged parts of a table; `None`: this is a log.
+    /// `None`: a log.
     pub(super) const fn table(&self) -> Option<&SavedTable> {
         match &self.saved {
             Saved::Table(table) | Saved::Missing(table) | Saved::Unreadable(table, _) => Some(table),
@@ -62,14 +60,13 @@ impl Member {
             .max(self.table().map_or(0, |table| table.facts.last_sequence))
     }
 
-    /// Returns true if the comparator may treat keys with other bytes as equal to one of the file's keys.
+    /// True if the comparator may treat keys with other bytes as equal to one of the file's.
     pub(super) fn has_ambiguous_keys(&self) -> bool {
         self.log().is_some_and(|log| log.has_ambiguous_keys)
             || self.table().is_some_and(|table| table.facts.has_ambiguous_keys)
     }
 
-    /// Returns true if the keys that were looked at have the form of Chromium's IndexedDB: all keys of a log, and the
-    /// first and the last key of a table.
+    /// True if all keys of a log, or the ends of a table, have the form of Chromium's IndexedDB.
     pub(super) fn may_be_chromiums(&self) -> bool {
         let ends = self
             .ends()
@@ -77,7 +74,7 @@ impl Member {
         ends && self.log().is_none_or(|log| log.are_chromiums)
     }
 
-    /// Returns true if the file's entries of this key count only where entries of live files are lost.
+    /// True if the key's entries here count only where entries of live files are lost.
     pub(super) fn is_obsolete_at(&self, user_key: &[u8], order: &Order) -> bool {
         match &self.standing {
             Standing::Live => false,
@@ -88,8 +85,7 @@ impl Member {
         }
     }
 
-    /// The first and the last user key in the sound blocks of a table. `None`: there are no sound blocks, or this is a
-    /// log.
+    /// Returns the ends of the sound blocks of a table. `None`: there are none, or this is a log.
     fn ends(&self) -> Option<(&[u8], &[u8])> {
         let facts = &self.table()?.facts;
         let [low, high] = [facts.smallest.as_deref()?, facts.largest.as_deref()?];
@@ -97,11 +93,10 @@ impl Member {
     }
 }
 
-/// The maximum number of later files that a file is paired with because of one entry that they share: a damaged
-/// database may have thousands of files with the same entry.
+/// Later files to pair a file with for one shared entry: thousands of files may have it.
 const MOST_SHARING: usize = 32;
 
-/// The pairs of files that share an entry, so that one file of a pair was made from the other.
+/// Pairs of files that share an entry: one of them was made from the other.
 #[derive(Default)]
 pub(super) struct Shares {
     key: Vec<u8>,
@@ -111,7 +106,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Adds the next entry of all files, in the order of keys and then of sequence numbers.
+    /// Takes entries in the order of keys and then of sequence numbers.
     pub(super) fn add(&mut self, user_key: &[u8], sequence: u64, file: usize, order: &Order) {
         if self.files.is_empty() || self.sequence != sequence || order.compare(&self.key, user_key).is_ne() {
             self.end_of_group();
@@ -130,10 +125,9 @@ impl Shares {
         self.files.clear();
     }
 
-    /// Decides without a MANIFEST which files are obsolete. Of two tables that share an entry, the one with the lower
-    /// number is obsolete from the first to the last key of all tables that were made from it, gaps between these
-    /// tables included. If these tables have no sound blocks, the table with the lower number is completely obsolete. A
-    /// log that shares an entry with a table is obsolete.
+    /// Decides without a MANIFEST. Of tables that share an entry, the one with the lower number is obsolete between the
+    /// ends of all tables made from it, or completely if these have no sound blocks. A log that shares an entry with a
+    /// table is obsolete.
     pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
         self.end_of_group();
         let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

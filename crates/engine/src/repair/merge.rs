@@ -1,5 +1,4 @@
-//! All entries of all files, in the order of their keys. Tables are read while entries are merged, and there may be more
-//! tables than a process can have open.
+//! All entries of all files, in key order. There may be more tables than a process can have open.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -19,19 +18,17 @@ use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
 use crate::run::Watch;
 
-/// An entry of a file.
 pub(super) struct Entry<'a> {
     pub(super) user_key: &'a [u8],
     pub(super) sequence: u64,
-    /// `None`: the key is deleted.
+    /// `None`: a deletion.
     pub(super) value: Option<&'a [u8]>,
-    /// The index of the entry's file among the members.
+    /// Among the members.
     pub(super) file: usize,
-    /// The entry is covered by a correct checksum.
+    /// A correct checksum covers the entry.
     pub(super) is_right: bool,
 }
 
-/// The next entry of a source.
 struct Head {
     user_key: Vec<u8>,
     tag: u64,
@@ -69,7 +66,7 @@ impl PartialEq for Head {
 impl Eq for Head {}
 
 enum MergeInput<'m> {
-    /// A table that is opened when its first entry is needed, and closed after its last one.
+    /// Opened when its first entry is needed, and closed after the last.
     Unopened(usize, &'m SavedTable),
     Table(usize, Box<TableCursor<'m, PooledFile<InputFiles<'m>>>>),
     Logs(usize),
@@ -77,14 +74,13 @@ enum MergeInput<'m> {
     Ended,
 }
 
-/// The number of entries between two checks for an interruption.
+/// Entries between two checks for an interrupt.
 pub(super) const STEP: u32 = 4096;
 
-/// Merges entries.
 pub(super) struct Merge<'m> {
     pub(super) input: &'m dyn Input,
     pub(super) members: &'m [Member],
-    /// The operations of the logs and the entries of damaged blocks, sorted.
+    /// Of the logs and of damaged blocks, sorted.
     pub(super) operations: &'m Operations,
     pub(super) order: &'m Order,
     pub(super) watch: &'m dyn Watch,
@@ -96,16 +92,13 @@ const fn of_log(one: LogEntry<'_>) -> Entry<'_> {
 }
 
 impl<'m> Merge<'m> {
-    /// Passes each entry to `each`, ordered by key, and then from the newest to the oldest.
-    ///
-    /// # Errors
-    ///
-    /// Those of `each`, and of reading the files.
+    /// Passes entries to `each`, by key, then from the newest to the oldest. Fails if `each` does, or if a file cannot
+    /// be read.
     pub(super) fn run(&self, mut each: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
         let (mut sources, mut heap) = (Vec::new(), BinaryHeap::new());
         for (file, member) in self.members.iter().enumerate() {
             let Saved::Table(table) = &member.saved else { continue };
-            // The entries of a table that is out of order are among the operations.
+            // The entries of an unsorted table are among the operations.
             let smallest = table.facts.smallest.as_ref().filter(|_| table.facts.unsorted.is_none());
             let Some(smallest) = smallest else { continue };
             heap.extend(self.head(smallest, sources.len()).map(Reverse));
@@ -183,8 +176,7 @@ impl<'m> Merge<'m> {
         }
     }
 
-    /// Moves a source to its next entry, and returns the key of that entry in the buffer of `head`. `None`:
-    /// the source has ended.
+    /// Reuses the buffer of `head`. `None`: the source has ended.
     fn advance(&self, source: &mut MergeInput<'_>, mut head: Head) -> Result<Option<Head>> {
         match source {
             MergeInput::Table(file, cursor) => {
@@ -219,10 +211,9 @@ impl<'m> Merge<'m> {
     }
 }
 
-/// The maximum number of files that are open at a time.
+/// Files that are open at a time.
 const MAX_OPEN: usize = 200;
 
-/// Opens the tables of an input.
 struct InputFiles<'i>(&'i dyn Input);
 
 impl Opener for InputFiles<'_> {

@@ -1,5 +1,5 @@
-//! The operations of logs, and entries of tables that are damaged or out of order, in sorted runs: the last run in memory, the other runs in
-//! unnamed temporary files.
+//! Writes of logs, and entries of damaged or unsorted tables, in sorted runs: the last in memory, the others in
+//! temporary files.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,19 +14,18 @@ use super::batch::Operation;
 use super::order::Order;
 use super::table::{options, split};
 
-/// The number of bytes in memory above which operations are written to a file as a run.
+/// Bytes in memory that are written to a file as a run.
 const RUN: usize = 128 << 20;
-/// The length of what precedes each value in a run on disk: the index among the members of the file that the value is
-/// from, a byte that is 1 if the operation's checksum is correct and otherwise 0, and the length of the value.
+/// Before each value of a run on disk: the file's index among the members, 1 for a correct checksum or else 0, and the
+/// length.
 const PREFIX: usize = 9;
 
-/// Operations of logs, and entries of tables that are damaged or out of order.
 pub(super) struct Operations {
     order: Order,
-    /// The folder on whose file system runs are kept.
+    /// On whose file system runs are kept.
     scratch: PathBuf,
     most: usize,
-    /// The keys and values of `all`.
+    /// Of `all`.
     bytes: Vec<u8>,
     all: Vec<Stored>,
     runs: Vec<Table<File>>,
@@ -37,16 +36,14 @@ struct Stored {
     value: Option<Range<usize>>,
     sequence: u64,
     file: usize,
-    /// The operation's checksum is correct.
     is_right: bool,
 }
 
-/// One operation.
 pub(super) struct LogEntry<'a> {
     pub(super) key: &'a [u8],
     pub(super) sequence: u64,
     pub(super) value: Option<&'a [u8]>,
-    /// The index of the operation's file, a log or a table, among the members.
+    /// Of a log or a table among the members.
     pub(super) file: usize,
     pub(super) is_right: bool,
 }
@@ -62,11 +59,7 @@ impl Operations {
         Self { order, scratch, most: RUN, bytes: Vec::new(), all: Vec::new(), runs: Vec::new() }
     }
 
-    /// Adds an operation.
-    ///
-    /// # Errors
-    ///
-    /// If a run cannot be written.
+    /// Fails if a run cannot be written.
     pub(super) fn add(&mut self, operation: Operation<'_>, file: usize, is_right: bool) -> io::Result<()> {
         let entries = self.all.len().saturating_mul(size_of::<Stored>());
         if self.bytes.len().saturating_add(entries) > self.most {
@@ -82,11 +75,7 @@ impl Operations {
         Ok(())
     }
 
-    /// Adds a table's entry, unless its key is not that of a database.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`add`](Self::add).
+    /// Leaves out a key that is not that of a database. Fails as [`add`](Self::add) does.
     pub(super) fn add_entry(
         &mut self,
         (key, value): (&[u8], &[u8]),
@@ -98,8 +87,8 @@ impl Operations {
         self.add(Operation { sequence: tag >> 8, key, value }, file, is_right)
     }
 
-    /// Sorts the operations in memory by key, and then from the newest to the oldest: of operations of one key and
-    /// sequence number in one file, the one that was added last comes first.
+    /// Sorts by key, then from the newest to the oldest. Of one key and sequence number in a file, the last added is
+    /// first.
     pub(super) fn sort(&mut self) {
         let Self { order, bytes, all, .. } = self;
         let key = |stored: &Stored| bytes.get(stored.key.clone()).unwrap_or_default();
@@ -130,7 +119,7 @@ impl Operations {
                 entry.tag() == first.tag() && self.order.compare(entry.key, first.key).is_eq()
             }) {
                 at = at.saturating_add(1);
-                // One file may be obsolete and another live. Of one file, only the first operation is ever used.
+                // One file may be obsolete and another live. Of one file, only the first is ever used.
                 if files.insert(entry.file) {
                     put(&mut value, &entry);
                 }
@@ -145,20 +134,20 @@ impl Operations {
         Ok(())
     }
 
-    /// The operation in memory at this index.
+    /// Reads from memory only.
     pub(super) fn get(&self, at: usize) -> Option<LogEntry<'_>> {
         let &Stored { ref key, ref value, sequence, file, is_right } = self.all.get(at)?;
         let part = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
         Some(LogEntry { key: part(key), sequence, value: value.as_ref().map(part), file, is_right })
     }
 
-    /// The runs that are in files, the last first: of two operations that are otherwise the same, the later counts.
+    /// Those in files, the last first: of two that are otherwise the same, the later counts.
     pub(super) fn runs(&self) -> impl Iterator<Item = RunCursor<'_>> {
         self.runs.iter().rev().map(|run| RunCursor { cursor: run.cursor(), at: 0 })
     }
 }
 
-/// Appends an operation to `run`, the value that holds all operations with the same key, sequence number and type.
+/// `run`: the value that holds all writes with the same key, sequence number and type.
 fn put(run: &mut Vec<u8>, entry: &LogEntry<'_>) {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
     let value = entry.value.unwrap_or_default();
@@ -168,16 +157,14 @@ fn put(run: &mut Vec<u8>, entry: &LogEntry<'_>) {
     run.extend_from_slice(value);
 }
 
-/// Reads the operations of a run in a file, in order.
 pub(super) struct RunCursor<'r> {
     cursor: Cursor<'r, File>,
-    /// The offset of the operation in the value, which holds all operations with the same key, sequence number and
-    /// type.
+    /// In the value, which holds all writes with the same key, sequence number and type.
     at: usize,
 }
 
 impl RunCursor<'_> {
-    /// Moves to the next operation. Returns false at the end.
+    /// False at the end.
     pub(super) fn next(&mut self) -> io::Result<bool> {
         if let Some((_, _, end)) = self.parts()
             && end < self.cursor.value().len()
@@ -189,8 +176,7 @@ impl RunCursor<'_> {
         self.cursor.next().map_err(io::Error::other)
     }
 
-    /// The index of the operation's file and whether the operation's checksum is correct, the value, and the offset of
-    /// the next operation. `None`: the bytes end before the operation does.
+    /// File and whether the checksum is correct, value, and where the next write begins. `None`: the bytes end early.
     fn parts(&self) -> Option<((usize, bool), &[u8], usize)> {
         let (&[a, b, c, d, is_right, len @ ..], rest) =
             self.cursor.value().get(self.at..)?.split_first_chunk::<PREFIX>()?;

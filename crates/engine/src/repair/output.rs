@@ -18,27 +18,25 @@ use crate::walk::{ReadAhead, TableRecord};
 
 /// The deepest level: whatever is written later goes above it.
 const LEVEL: u8 = 6;
-/// The number of the MANIFEST. The numbers of tables follow.
+/// Of the MANIFEST. Those of tables follow.
 const MANIFEST: u64 = 2;
 
-/// The properties of new tables.
 #[derive(Clone)]
 pub(super) struct Shape {
     pub(super) order: Order,
     pub(super) block_size: usize,
     pub(super) compression: Compression,
-    /// The size in bytes at which a table ends.
+    /// In bytes, at which a table ends.
     pub(super) table_size: u64,
     pub(super) policy: Option<SharedPolicy>,
-    /// Tables are named `.sst`, as by early versions of LevelDB.
+    /// As by early versions of LevelDB.
     pub(super) is_sst: bool,
 }
 
-/// Writes the tables of the new database.
 pub(super) struct Output<'o> {
     folder: &'o Folder,
     shape: Shape,
-    /// The file whose permissions the new files get, if there is one.
+    /// The new files get its permissions.
     like: Option<&'o File>,
     watch: &'o dyn Watch,
     open: Option<(String, TableBuilder<NewFile>)>,
@@ -46,7 +44,6 @@ pub(super) struct Output<'o> {
     pub(super) tables: Vec<NewTable>,
 }
 
-/// A table that was written.
 pub(super) struct NewTable {
     pub(super) name: String,
     record: LiveTable,
@@ -63,7 +60,6 @@ impl<'o> Output<'o> {
         Self { folder, shape, like, watch, open: None, key: Vec::new(), tables: Vec::new() }
     }
 
-    /// Ends the last table.
     pub(super) fn finish(&mut self) -> Result<()> {
         let Some((name, builder)) = self.open.take() else { return Ok(()) };
         let path = self.folder.path_of(&name);
@@ -79,7 +75,6 @@ impl<'o> Output<'o> {
         check(self.watch)
     }
 
-    /// The number of the table that is being written.
     fn number(&self) -> u64 {
         MANIFEST.saturating_add(1).saturating_add(self.tables.len() as u64)
     }
@@ -88,7 +83,6 @@ impl<'o> Output<'o> {
         self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.record.size))
     }
 
-    /// The contents of the MANIFEST.
     pub(super) fn manifest(&self, comparator: &[u8], last_sequence: u64) -> Result<Vec<u8>> {
         let mut edit = VersionEdit::default();
         edit.comparator = Some(comparator.to_vec().into());
@@ -106,12 +100,11 @@ impl<'o> Output<'o> {
         Ok(log.into_writer())
     }
 
-    /// The name of the MANIFEST.
     pub(super) fn manifest_name() -> String {
         FileKind::Manifest.file_name(MANIFEST)
     }
 
-    /// Reads the new tables back, and checks them against `manifest`.
+    /// Reads the tables back, and checks them against `manifest`.
     pub(super) fn verify(&self, manifest: &[u8]) -> Result<()> {
         let source = Sequential::new(manifest);
         let manifest =
@@ -198,7 +191,7 @@ impl Sink for Output<'_> {
     }
 }
 
-/// A sink that drops all keys, for a dry run.
+/// Drops all keys, for a dry run.
 pub(super) struct Nowhere;
 
 impl Sink for Nowhere {

@@ -1,4 +1,4 @@
-//! The properties of new tables, chosen according to those of the salvaged tables.
+//! The properties of new tables, chosen by those of the saved tables.
 
 use std::collections::BTreeMap;
 
@@ -18,24 +18,22 @@ use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
-/// The bits a key to use if no live table without losses has filters of a known size.
+/// Bits per key if no live table without losses has filters of a known size.
 const USUAL_BITS: u32 = 10;
-/// The block size in bytes to use if no live table has a readable block to take it from.
+/// In bytes, if no live table has a readable block to take it from.
 const USUAL_BLOCK: u64 = 4096;
-/// The maximum number of bits a key to make filters with.
+/// Bits per key at most.
 const MAX_BITS: u32 = 100;
-/// The smallest and the greatest size at which new tables end, in bytes.
+/// Between which new tables end, in bytes.
 const TABLE_SIZES: (u64, u64) = (2 << 20, 64 << 20);
 
-/// The shape; the policy's name and the bits a key, if filters are made; and a note, such as the reason why no filters
-/// are made.
+/// `filters`: the policy's name and the bits per key. `note`: for example why no filters are made.
 pub(super) struct Chosen {
     pub(super) shape: Shape,
     pub(super) filters: Option<(String, u32)>,
     pub(super) note: Option<String>,
 }
 
-/// Chooses the properties according to the live tables.
 pub(super) fn choose(
     members: &[Member],
     order: &Order,
@@ -99,7 +97,7 @@ pub(super) fn choose(
     Ok(Chosen { shape, filters: Some((name, bits)), note })
 }
 
-/// Returns true if the comparator may treat keys with other bytes as equal to a key of the new database.
+/// True if the comparator may treat keys with other bytes as equal to one of the new database.
 fn has_ambiguous_keys(members: &[Member]) -> bool {
     // Obsolete files count where entries of live ones are lost.
     let is_any_lost = !table_losses(members).is_empty();
@@ -107,8 +105,7 @@ fn has_ambiguous_keys(members: &[Member]) -> bool {
     members.iter().filter(may_count).any(Member::has_ambiguous_keys)
 }
 
-/// The hash that the filters of sound tables reveal. If they reveal no hash, returns a refusal, even if both hashes of
-/// each key of these tables are the same: the two hashes of keys of damaged tables and of logs may differ.
+/// Reads sound tables. Refuses if they reveal none, since the two hashes of lost keys and of logs may differ.
 fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
     let told = hash_of_all(dir, &found(live), true, watch)?.told;
     told.ok_or_else(|| needs_hash(dir, "no sound table has a filter and a key that tell which"))
@@ -123,8 +120,7 @@ fn most_common(live: &Live<'_>) -> Option<String> {
     counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
 }
 
-/// The sound tables, in the form that [`hash_of_all`] takes. Other tables are left out, since it reads without
-/// corrections.
+/// Leaves out tables that are not sound: [`hash_of_all`] reads without corrections.
 fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
     let is_sound =
         |table: &SavedTable| table.lost.is_empty() && table.patches.is_empty() && table.carved.is_none();
@@ -142,9 +138,8 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// The approximate number of bits for each entry in the filters of live tables without losses, or [`USUAL_BITS`] if no
-/// such table has filters of a known size. As the size of small filters is rounded up considerably, the result is
-/// limited to numbers that give filters as many probes as the first filters of a known shape have.
+/// Estimates from live tables without losses; [`USUAL_BITS`] if none has filters of a known size. Small filters are
+/// rounded up, so the result has to give as many probes as the first filter of a known shape.
 fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
     let with = with
@@ -163,8 +158,7 @@ fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
         .map_or(bits, |(least, most)| bits.clamp(least, most))
 }
 
-/// The least and the greatest number of bits a key for which the policy's filters have this number of probes. `None`:
-/// there is no such number.
+/// The least and the greatest number for which the policy's filters have this many probes.
 fn with_probes(policy: Policy, probes: u32) -> Option<(u32, u32)> {
     let probes_with = |bits: u32| {
         let (policy, mut filter) = (policy.with_bits(bits), Vec::new());
@@ -175,8 +169,7 @@ fn with_probes(policy: Policy, probes: u32) -> Option<(u32, u32)> {
     fitting().min().zip(fitting().max())
 }
 
-/// Estimates the block size that was set, a power of two, from the mean size of blocks. Most blocks are slightly
-/// larger than the size that was set, and the last blocks of tables are smaller.
+/// Most blocks are slightly larger than the size that was set, and the last blocks of tables are smaller.
 fn power_of_two_near(bytes: u64) -> usize {
     let bytes = bytes.clamp(1 << 10, 4 << 20);
     let below = 1_u64 << bytes.ilog2();

@@ -1,4 +1,4 @@
-//! The survey of all files: their readable parts and their standing.
+//! All files: their readable parts and their standing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -27,31 +27,29 @@ use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 use crate::run::{Watch, try_map};
 
-/// Everything that is known before entries are merged into new tables.
+/// What is known before entries are merged into new tables.
 pub(super) struct Survey {
     pub(super) manifests: Manifests,
     pub(super) order: Order,
-    /// The comparator's name in the new MANIFEST.
+    /// In the new MANIFEST.
     pub(super) comparator: Vec<u8>,
     pub(super) is_order_assumed: bool,
-    /// All keys that were looked at have Chromium's form and order, too, though another order was inferred.
+    /// All keys that were read have Chromium's form and order, too, though another order was inferred.
     pub(super) may_be_idb: bool,
-    /// The order is Chromium's according to the folder's name.
+    /// Chromium's, by the folder's name.
     pub(super) is_idb_by_name: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
-    /// The names without a file behind them, other than those of tables among the members.
+    /// Names without a file, other than those of tables among the members.
     pub(super) strays: Vec<Stray>,
-    /// Names of files that are probably of the database, and are not read.
+    /// Probably of the database.
     pub(super) unread: Vec<String>,
     pub(super) has_lost_folder: bool,
-    /// goleveldb opened the database last.
     pub(super) is_goleveldbs: bool,
     pub(super) operations: Operations,
 }
 
 impl Survey {
-    /// Looks at all files.
     pub(super) fn take(
         input: &dyn Input,
         request: &RepairRequest,
@@ -116,8 +114,8 @@ impl Survey {
             operations,
         };
         survey.decide(input, watch)?;
-        // A table may have either of two endings, so a name without a file does not matter if a whole table with its number
-        // is there, or if one is reported as missing or unreadable.
+        // A table may have either of two endings, so a name without a file does not matter if a whole table has its
+        // number, or if one is reported as missing or unreadable.
         let is_the_one = |member: &&Member| match &member.saved {
             Saved::Table(table) => table.lost.is_empty(),
             Saved::Missing(_) | Saved::Unreadable(..) => true,
@@ -129,7 +127,6 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Decides which files are live.
     fn decide(&mut self, input: &dyn Input, watch: &dyn Watch) -> Result<()> {
         if let Some(trusted) = self.manifests.trusted() {
             match self.own_entries(trusted, input, watch)? {
@@ -157,17 +154,15 @@ impl Survey {
 struct Same {
     key: Vec<u8>,
     sequence: u64,
-    /// One of the entries is in a file that the MANIFEST knows as live.
+    /// In a file that the MANIFEST has as live, too.
     is_known: bool,
-    /// The index of a table that the MANIFEST may have missed and that has one of the entries. `None`: no such table
-    /// was found.
+    /// In this table, too, which the MANIFEST may have missed.
     missed: Option<usize>,
 }
 
 impl Survey {
-    /// Returns the evidence, if any, that a table which the MANIFEST may have missed is more than a leftover of a
-    /// compaction that was cut off: an entry that no live file has. The MANIFEST may have missed tables that are
-    /// newer than itself and, if its end is lost, all tables that it does not list.
+    /// An entry that no live file has proves that a table which the MANIFEST may have missed is no mere leftover of a
+    /// compaction. That may be any newer table or, if the MANIFEST's end is lost, any that it does not list.
     fn own_entries(
         &self,
         trusted: &FoundManifest,
@@ -210,12 +205,12 @@ impl Survey {
     }
 }
 
-/// Sets the place and standing of each file according to a MANIFEST, and adds missing tables.
+/// Adds missing tables, too.
 fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray]) {
     for member in members.iter_mut() {
         let live = match member.log() {
             Some(_) => manifest.is_log_live(member.number).then_some(Place::LOGS),
-            // If two files have the same number, the one whose name comes first is used.
+            // Of two files with one number, the one whose name comes first is used.
             None => manifest.table(member.number).map(|live| Place::of_table(live.level, live.number)),
         };
         match live {
@@ -243,12 +238,12 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray])
     members.extend(missing.map(|live| missing_member(live, strays.get(&live.number).copied())));
 }
 
-/// The numbers of all tables, of those that are missing too.
+/// Those of missing tables, too.
 fn table_numbers(members: &[Member]) -> BTreeSet<u64> {
     members.iter().filter(|member| member.table().is_some()).map(|member| member.number).collect()
 }
 
-/// `stray`: what is there instead of the table's file.
+/// `stray`: what is there instead of the file.
 fn missing_member(live: &LiveTable, stray: Option<&str>) -> Member {
     let why = format!("expected a live table, found {}", stray.unwrap_or("no such file"));
     Member {
@@ -261,7 +256,7 @@ fn missing_member(live: &LiveTable, stray: Option<&str>) -> Member {
     }
 }
 
-/// Reads all tables, several simultaneously.
+/// Several at a time.
 fn tables(
     input: &dyn Input,
     files: &[InputFile],
@@ -308,7 +303,7 @@ fn table_member(
     Ok(member(file, saved, Place::ANY_TABLE))
 }
 
-/// Adds the entries of tables whose keys are out of order to `operations`, where they are sorted.
+/// Adds entries of unsorted tables to `operations`, where they are sorted.
 fn add_unsorted(
     input: &dyn Input,
     members: &[Member],

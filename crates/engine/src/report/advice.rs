@@ -243,7 +243,7 @@ pub(super) struct AdviceFields {
 }
 
 impl AdviceFields {
-    /// The fields of this advice, which is `text` in words.
+    /// `text`: the advice in words.
     pub(super) fn of(advice: &Advice, text: String) -> Self {
         let action = match advice.action {
             Action::None => "none",

@@ -39,7 +39,7 @@ pub struct DistinctKeys {
     pub exact: bool,
 }
 
-/// The number of entries of several tables. It serializes to an [`EntryCount`], or to null if no number is known.
+/// Entries of several tables. Serializes to an [`EntryCount`], or to null if no number is known.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct EntrySum {
     /// Number of entries of those tables for which it is known; `None`: it is known for no table.
@@ -62,7 +62,7 @@ pub struct BitsPerEntry {
 }
 
 impl BitsPerEntry {
-    /// `bits` for each of `entries`. `None`: there are no bits or no entries, or the number of entries is not known.
+    /// `None`: there are no bits or no entries, or the number of entries is unknown.
     pub(super) fn of(bits: u64, entries: Option<EntryCount>) -> Option<Self> {
         let entries = entries.filter(|entries| entries.count > 0 && bits > 0)?;
         Some(Self { value: bits as f64 / entries.count as f64, exact: entries.exact })
@@ -70,7 +70,6 @@ impl BitsPerEntry {
 }
 
 impl EntryCount {
-    /// A number that was counted.
     pub(crate) const fn exactly(count: u64) -> Self {
         Self { count, low: count, high: count, exact: true }
     }

@@ -8,29 +8,27 @@ use super::count::{DistinctKeys, EntryCount, EntrySum};
 use super::inspect::{Table, TableLevel};
 use crate::audit::stats::KeySketch;
 
-/// The number of different keys of several tables. It serializes to [`DistinctKeys`], or to null if there are no tables
-/// or the number of keys of a table is not known.
+/// The different keys of several tables. Serializes to [`DistinctKeys`]; null without tables, or if some table's number
+/// is unknown.
 #[derive(Clone, Default, Debug)]
 pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
 
-/// The different keys of the tables of one level.
 #[derive(Clone, Default, Debug)]
 struct LevelKeys {
     tables: u64,
-    /// The keys of those tables whose keys were all noted.
+    /// Of those tables whose keys were all noted.
     seen: KeySketch,
-    /// The number of tables whose keys were not all noted.
+    /// Tables whose keys were not all noted.
     unseen: u64,
-    /// The number of keys of some table is not known.
+    /// The number of some table is unknown.
     is_partial: bool,
-    /// The sum of the tables' numbers of keys, with the squares of the errors of these numbers.
+    /// Of the tables' numbers of keys.
     sum: EntrySum,
-    /// The greatest of the lower bounds of these numbers.
+    /// The greatest of their lower bounds.
     least: u64,
-    /// The sum of the upper bounds of these numbers.
+    /// The sum of their upper bounds.
     most: u64,
-    /// No two tables have a key in common, except that a table may begin with further versions of the key that ends the
-    /// table before it.
+    /// No two tables share a key, except that a table may begin with further versions of the last key before it.
     are_disjoint: bool,
 }
 
@@ -66,7 +64,7 @@ impl DistinctSum {
     }
 }
 
-/// The number of the keys seen. An estimate is clamped to the range from `low` to `high`.
+/// An estimate is clamped to the range from `low` to `high`.
 fn within(seen: &KeySketch, low: u64, high: u64) -> DistinctKeys {
     let number = EntryCount::from(seen);
     if number.exact {

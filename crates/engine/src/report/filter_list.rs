@@ -61,7 +61,7 @@ pub struct FilterBlock {
 #[derive(Clone, Debug)]
 pub struct Filters {
     pub(crate) stats: FilterStats,
-    /// The data blocks that the filters cover; `None` for a filter block without its table.
+    /// `None` for a filter block without its table.
     pub(crate) blocks: Option<Offsets>,
 }
 
@@ -107,8 +107,7 @@ pub struct CoveredBlocks<'a> {
 }
 
 impl Filters {
-    /// The range of data offsets that the last filter covers; without filters, the range that a first filter would
-    /// cover.
+    /// The data offsets that the last filter covers; without filters, those that a first one would.
     pub fn last_range(&self) -> RangeInclusive<u64> {
         self.stats.range((self.stats.reader().num_filters() as u64).saturating_sub(1))
     }

@@ -11,11 +11,11 @@ use super::verdict::Verdict;
 use crate::audit::LostKeys;
 use crate::walk::{FoundFormat, PathError};
 
-/// The greatest number of problems of one code that are kept. Further problems are only counted.
+/// Problems of one code to keep. Further ones are only counted.
 const MAX_OF_A_CODE: u64 = 16;
 
-/// Defines the codes. Each has a word, the verdict that it leads to, and the kind of fault unless an error names another.
-/// `docs/problems.md` has the meaning and the remedy of each.
+/// Each code has a word, the verdict that it leads to, and the kind of fault unless an error has another.
+/// `docs/problems.md` has meanings and remedies.
 macro_rules! codes {
     ($($code:ident = $word:literal, $verdict:ident, $kind:ident;)*) => {
         words! {
@@ -40,8 +40,7 @@ macro_rules! codes {
     };
 }
 
-/// True where a rebuild in place is not advised: on Windows, where it is refused, and in a browser, which does not
-/// reveal the user's system.
+/// A rebuild in place is not advised: on Windows it is refused, and in a browser the system is unknown.
 pub const COPIES_ONLY: bool = cfg!(any(windows, target_family = "wasm"));
 
 codes! {
@@ -188,7 +187,7 @@ impl Finding {
         Self { kind, ..self }
     }
 
-    /// Puts the meaning first, before what was expected and found.
+    /// The meaning comes before what was expected and found.
     pub(crate) fn meaning(self, meaning: &str) -> Self {
         let plain = Some(format!("{meaning} (expected {}, found {})", self.expected, self.found));
         Self { plain, found: format!("{}; {meaning}", self.found), ..self }
@@ -199,8 +198,7 @@ impl Finding {
         Self { lost: lost.map(Box::new), ..self }
     }
 
-    /// Adds the offset of the byte with the wrong bit, if that one bit is all the damage. `None`: nothing is
-    /// added.
+    /// Adds the offset of the byte with the wrong bit, if that one bit is all the damage.
     pub fn with_wrong_bit(mut self, offset: Option<u64>) -> Self {
         self.wrong_bit = offset;
         if let Some(offset) = offset {
@@ -209,8 +207,7 @@ impl Finding {
         self
     }
 
-    /// A problem about a path that could not be looked at. `wanted`: the expectation, unless the error has
-    /// one of its own.
+    /// A path that could not be read. `wanted`: the expectation, unless the error has one of its own.
     pub fn unreadable(wanted: &str, error: PathError) -> Self {
         let (kind, plain) = (error.kind(), error.in_words());
         let other_format = error.other_format().cloned().map(Box::new);
@@ -263,12 +260,11 @@ fn code_of(structure: Structure) -> Code {
     }
 }
 
-/// The problems about a table or a folder: the first problems of each code, and the number of all problems of each
-/// code.
+/// The first problems about a table or a folder of each code, and the number of all of each code.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Findings {
     list: Vec<Finding>,
-    /// The number of problems of each code that occurs.
+    /// By code.
     counts: Vec<(Code, u64)>,
 }
 

@@ -70,8 +70,8 @@ impl Folder {
         self.listed.manifest_error().is_some()
     }
 
-    /// The folder that `subject` names. `logs`: its logs whose writes may be in no table yet. `checked`: what is known of
-    /// the database as a whole.
+    /// `logs`: of the folder, with writes that may be in no table yet. `checked`: what is known of the database as a
+    /// whole.
     pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>, checked: Checked) -> Self {
         let error = checked.findings.worst();
         let frame = Frame::new("folder", subject, error.map(|error| error.kind));

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::strings::{Hex, json_path, words};
 
-/// The version of the format, raised when a field changes its meaning or is removed.
+/// Raised when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;
 
 /// The first fields of each result, which name its kind and its subject.

@@ -212,8 +212,8 @@ impl Table {
         Self { unreadable: false, ..Self::unreadable(message, ErrorKind::Missing) }
     }
 
-    /// Adds the subject, and the database's record of the table. `listed`: the name was found in a folder, so
-    /// that an incomplete file that the database does not use may still be being written.
+    /// Adds the subject and the MANIFEST's record. `listed`: found in a folder, where an incomplete unused file may
+    /// still be being written.
     pub(crate) fn about(&mut self, subject: &Subject<'_>, record: Option<TableRecord<'_>>, listed: bool) {
         let live = record.and_then(|record| record.live);
         self.comparator = record.and_then(|record| record.comparator).map(Name::cut);
@@ -253,8 +253,7 @@ impl Table {
         subject.path.clone_into(&mut self.path);
     }
 
-    /// Takes over the numbers of entries and keys, and the keys seen, from a verification, if the verification decoded
-    /// all entries.
+    /// Takes over the numbers of entries and keys, and the keys seen, from a verification that decoded all entries.
     pub(crate) fn count(&mut self, verdict: &mut Checked) {
         if verdict.is_complete {
             self.entries = Some(EntryCount::exactly(verdict.entries));
@@ -268,7 +267,7 @@ impl Table {
         self.data_blocks.is_some()
     }
 
-    /// The kind of the first of the [`findings`](Self::findings). `None`: there are no findings.
+    /// Returns the kind of the first of the [`findings`](Self::findings), if any.
     fn error_kind(&self) -> Option<ErrorKind> {
         match self.findings().next()?.0 {
             "error" => self.kind,
@@ -277,7 +276,7 @@ impl Table {
         }
     }
 
-    /// How the table is, as far as it was read.
+    /// Judges the table as far as it was read.
     fn judge(&self) -> Verdict {
         let filter = self.filter.as_ref();
         match () {
@@ -364,14 +363,12 @@ impl Table {
         }
     }
 
-    /// The names of the policies that have filters in this table, known or not, as far as `metaindex` lists
-    /// them.
+    /// The policies that have filters in this table, known or not, as far as `metaindex` lists them.
     pub fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }
 
-    /// The name of the policy of the table's filters, known or not; of several unknown policies, the first that
-    /// `metaindex` lists. `None`: `metaindex` lists no filters.
+    /// The policy of the table's filters, known or not: of several unknown ones, the first in `metaindex`, if any.
     pub fn policy(&self) -> Option<&[u8]> {
         let known = self.filter.as_ref().map(|filter| filter.policy.as_bytes());
         known.or_else(|| self.filter_names().next())
@@ -382,8 +379,7 @@ impl Table {
         self.filter.as_ref().filter(|_| !self.filter_unsupported)
     }
 
-    /// The size of the file in bytes. If `file_size` is `None`, the size that the MANIFEST records, or 0 if
-    /// there is no such size.
+    /// The size of the file in bytes; without `file_size`, the size that the MANIFEST records, or else 0.
     pub fn size(&self) -> u64 {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }

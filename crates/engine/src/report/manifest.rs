@@ -135,8 +135,8 @@ pub struct ManifestLevel {
     pub size: u64,
 }
 
-/// A result for a MANIFEST. The records come first, with the faults among or after them, then the live
-/// tables, and the state last.
+/// A result for a MANIFEST: first the records, with the faults among or after them, then the live tables, and the state
+/// last.
 #[derive(Debug)]
 pub enum ManifestLine<'a> {
     /// A record.

@@ -58,8 +58,8 @@ pub struct LevelOutcome {
     pub reads: Option<Estimate>,
 }
 
-/// False-positive rates: the shares of absent keys that may match, out of those that reach a table. A table without
-/// filters rules no key out. `None`: no such key was looked up.
+/// The shares of absent keys that may match, out of those that reach a table: all without filters. `None`: no such key
+/// was looked up.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Rates {
     /// Of random keys, which do not resemble stored ones.
@@ -75,8 +75,7 @@ pub struct Rates {
 /// The mean numbers of data blocks that lookups read.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Reads {
-    /// Of absent keys: those of `--lookups` where some were given, 0 if all of these are stored, and otherwise random
-    /// ones.
+    /// Of absent keys: those of `--lookups` where some were given, 0 if all of these are stored, or else random ones.
     pub absent: Estimate,
     /// Of stored keys: those of `--lookups` where some were given.
     pub stored: Estimate,
@@ -130,8 +129,7 @@ impl TuneFailure {
         Self { text: text.into(), kind: kind.into(), other_format: None, damage: None }
     }
 
-    /// The failure for `error`. Its text does not contain the path, which messages show before the
-    /// text.
+    /// The failure for `error`. Its text leaves out the path, which messages show before it.
     pub fn of(error: &Error) -> Self {
         Self::new(error.without_path().to_string(), ErrorKind::of(error))
     }

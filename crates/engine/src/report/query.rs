@@ -31,15 +31,14 @@ pub struct KeyBlocks {
     pub offsets: Vec<u64>,
     /// The number of the table's data blocks.
     pub of: u64,
-    /// True if the index or the key range in the MANIFEST narrowed the search; false if the filters of all
-    /// blocks were asked, or no filters were.
+    /// True if the index or the MANIFEST's key range narrowed the search; false if all filters were checked, or none.
     pub by_index: bool,
-    /// There are filters to ask.
+    /// There are filters to check.
     pub filtered: bool,
     /// The chance, 0 to 1, that the answer for an absent key is "may be there".
     pub fpr: f64,
-    /// The maximum number of data blocks of the table that a lookup in its database reads; 0 if the database does not
-    /// use the table. `None`: the index could not be used.
+    /// Data blocks of the table that a lookup reads at most; 0 if the table is unused. `None`: the index could not be
+    /// used.
     pub lookup_blocks: Option<u64>,
 }
 
@@ -196,11 +195,10 @@ pub enum QueryLine<'a> {
     Count(Count<'a>),
     /// The cost of lookups in the preceding database.
     Lookups {
-        /// The keys, each with the maximum number of data blocks that a lookup of it reads. If only matches are wanted,
-        /// keys whose lookups read no data block are left out.
+        /// The keys, each with the data blocks that a lookup reads at most. If only matches are wanted, those without
+        /// any are left out.
         keys: &'a mut dyn Iterator<Item = (&'a [u8], u64)>,
-        /// The number of files that are not counted because they are missing, cannot be opened, or have no index that
-        /// can be used.
+        /// Files that are not counted: missing, not opened, or without an index that can be used.
         tables_left_out: u64,
     },
 }

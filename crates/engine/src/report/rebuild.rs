@@ -168,7 +168,6 @@ fn name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl Report {
-    /// Sorts the tables, and computes their sums.
     pub(crate) fn conclude(&mut self) {
         self.tables.sort_by(|a, b| (a.level, &a.new_name).cmp(&(b.level, &b.new_name)));
         let sum = |of: fn(&TableReport) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);

@@ -274,8 +274,7 @@ fn hex<S: Serializer>(key: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl RepairReport {
-    /// If nothing names the comparator, the words on how it was found, to be put after its name. `None`: an option or a
-    /// MANIFEST names it.
+    /// How the comparator was found, if neither an option nor a MANIFEST names it; follows its name.
     pub fn comparator_inferred(&self) -> Option<&'static str> {
         let has_order = |file: &RepairedFile| file.kind == RepairedKind::Table && file.entries > 0;
         self.is_comparator_assumed.then(|| match self.files.iter().any(has_order) {
@@ -284,8 +283,7 @@ impl RepairReport {
         })
     }
 
-    /// Writes a line of JSON for each element of `files`, `losses` and `doubtful`, and then one for the database at
-    /// `dir`.
+    /// Writes a line of JSON for each of `files`, `losses` and `doubtful`, and then one for the database at `dir`.
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
-//! The results of `scan`: entries and where they were found, parts that were passed over, and the end of each
-//! file or database.
+//! The results of `scan`: entries and where they are, parts that were skipped, and the end of each file or database.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -19,8 +18,7 @@ pub struct Row<'a> {
     pub path: &'a Path,
     /// The offset of the data block, or of the log's record, in the file.
     pub offset: u64,
-    /// The offset in the file of the byte in which one wrong bit of the block or record was corrected. `None`: the
-    /// block or record is as stored.
+    /// The byte in the file in which one wrong bit of the block or record was corrected. `None`: it is as stored.
     pub corrected: Option<u64>,
     /// The role of the file in its database; `None` if it was given by itself.
     pub state: Option<FileState>,
@@ -199,12 +197,11 @@ impl Fault {
         Self { path: None, message, kind, offset: None, expected: None, found: None }
     }
 
-    /// Damage to `what`, which also names the offset.
+    /// `what` has the offset, too.
     pub(crate) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
         Self::at(ErrorKind::Damaged, what, offset, expected, found)
     }
 
-    /// The fault that the contents at `offset` decode to more than `limit` bytes.
     pub(crate) fn over_limit(offset: u64, limit: u64) -> Self {
         let what = format!("limit at offset {offset}");
         Self::at(ErrorKind::Unsupported, &what, offset, decode_limit_text(limit), "more".to_owned())

@@ -2,8 +2,7 @@
 
 use super::{Code, Finding};
 
-/// A fault of a database as a whole, for which the next program that opens the database may delete entries or miss
-/// them.
+/// A fault of a database, for which the next program that opens it may delete entries or miss them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StateFault {
     /// A table that the MANIFEST does not list has entries that no file in use has.
@@ -23,8 +22,7 @@ pub struct UnlistedTables {
     pub tables: Vec<String>,
     /// There may be more of these tables.
     pub has_more: bool,
-    /// It is known that one of them has such entries. If not, the order of their keys is not known, or the tables cannot
-    /// be read here.
+    /// One of them is known to have such entries. Otherwise, their key order is unknown, or they cannot be read here.
     pub is_certain: bool,
 }
 
@@ -45,7 +43,7 @@ impl LostRecords {
 }
 
 impl UnlistedTables {
-    /// The state of the MANIFEST, without the tables. `None`: the MANIFEST is whole.
+    /// Describes the MANIFEST; `None`: it is whole.
     fn loss(&self) -> Option<String> {
         Some(match self.lost? {
             LostRecords::End(_) => format!("the end of {} is missing", self.manifest),
@@ -53,7 +51,7 @@ impl UnlistedTables {
         })
     }
 
-    /// The names of the tables, the last after `conjunction`.
+    /// The last follows `conjunction`.
     fn names(&self, conjunction: &str) -> String {
         let mut names = self.tables.clone();
         names.extend(self.has_more.then(|| "others".to_owned()));

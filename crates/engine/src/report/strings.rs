@@ -9,7 +9,7 @@ use filterblock::escape;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{self, Formatter};
 
-/// The length of the longest name that is kept completely, in bytes.
+/// In bytes: longer names are cut.
 const MAX_NAME_LEN: usize = 256;
 
 /// Bytes as text: as they are if they are UTF-8, otherwise escaped.
@@ -20,7 +20,7 @@ pub fn json_text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A name from a file, shortened if it is very long.
+/// Shortened if very long.
 pub(super) fn json_name(name: &[u8]) -> Cow<'_, str> {
     match short_name(name) {
         Cow::Borrowed(name) => json_text(name),
@@ -28,8 +28,7 @@ pub(super) fn json_name(name: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Shortens a name from a file to its start and its length, if it is longer than any name that a program is
-/// known to write.
+/// Cuts a name that is longer than any that a program is known to write to its start and length.
 fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
     match name.split_at_checked(MAX_NAME_LEN) {
         Some((start, [_, ..])) => [start, format!("... ({} bytes)", name.len()).as_bytes()].concat().into(),
@@ -37,7 +36,6 @@ fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A path as a JSON string.
 pub(super) fn json_path(path: &Path) -> Cow<'_, str> {
     json_text(path.as_os_str().as_encoded_bytes())
 }
@@ -89,8 +87,7 @@ impl Display for Hex<'_> {
     }
 }
 
-/// Writes the hexadecimal digits of `bytes` to `room`, which must have as many elements as `bytes`, and
-/// returns the digits.
+/// `room` must have as many elements as `bytes`.
 fn hex_in<'r>(room: &'r mut [[u8; 2]], bytes: &[u8]) -> &'r str {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| DIGITS.get(usize::from(value & 0xf)).copied().unwrap_or_default();
@@ -111,8 +108,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// Defines an enumeration by its values and their words, which never change. `docs/json.md` and
-/// `docs/problems.md` document the words.
+/// An enumeration by its values and their words, which never change. `docs/json.md` and `docs/problems.md` have them.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $word:literal,)* }) => {
         $(#[$meta])*
@@ -146,12 +142,10 @@ pub fn write_line<T: Serialize>(to: impl Write, value: &T) -> io::Result<()> {
     pieces.pass_on()
 }
 
-/// The size of the buffer for a line, in bytes. The lines of `query` and `scan`, of which there may be
-/// millions, usually fit in it.
+/// Bytes of a line to buffer: those of `query` and `scan`, of which there may be millions, usually fit.
 const PIECES: usize = 1024;
 
-/// Gathers the small pieces of a line, so that a line that fits in the buffer is written in one piece, and a
-/// longer line in larger pieces.
+/// Gathers the small pieces of a line, to write it in one piece, or a longer one in larger pieces.
 struct Pieces<W> {
     to: W,
     bytes: [u8; PIECES],

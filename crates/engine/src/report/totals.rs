@@ -137,7 +137,6 @@ pub struct LevelTotals {
     pub judged_entries: EntrySum,
 }
 
-/// The rates of a table, for a mean over several tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableRates {
     place: TableLevel,
@@ -189,7 +188,6 @@ impl Totals {
         self.filtered_entries.add(table.entries);
     }
 
-    /// Adds the rates of a table.
     fn rate(&mut self, table: &Table) {
         let Some(rates) = TableRates::of(table) else { return };
         match table.live {
@@ -203,12 +201,11 @@ impl Totals {
         add(&mut self.random_fpr, rates.random, weight);
     }
 
-    /// Takes out the entries of the live tables, by the numbers of the tables.
+    /// Takes out the entries of the live tables, by number.
     pub(crate) fn take_entries(&mut self) -> BTreeMap<u64, TableEntries> {
         std::mem::take(&mut self.live_entries)
     }
 
-    /// Adds the rates that wait for a weight.
     pub(crate) fn weigh(&mut self, weights: &LookupWeights) {
         for rates in std::mem::take(&mut self.rated) {
             let weight = weights.of(rates.number, rates.entries);
@@ -221,8 +218,8 @@ impl Totals {
         }
     }
 
-    /// The bits of filters for each entry of the tables that have filters. `None`: there are no bits or no entries, or
-    /// the number of entries is known for no table.
+    /// The bits per entry of tables with filters. `None`: no bits or no entries, or no table's number of entries is
+    /// known.
     pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
         BitsPerEntry::of(self.bits, self.filtered_entries.number())
     }
@@ -251,7 +248,7 @@ impl LevelTotals {
         }
     }
 
-    /// Adds the rates of a table. Obsolete tables are weighted by their entries.
+    /// Obsolete tables are weighted by their entries.
     pub(crate) fn add_rates(&mut self, rates: &TableRates, weights: &LookupWeights) {
         let weight = match rates.place {
             TableLevel::NotLive => rates.entries as f64,
@@ -272,8 +269,7 @@ impl LevelTotals {
         self.states.values().sum()
     }
 
-    /// The bits of filters for each entry in the tables whose filters can be judged. `None`: there are no bits or
-    /// no entries, or the number of entries is known for no table.
+    /// The bits per entry of tables with filters that can be judged. `None`: as for [`Totals::bits_per_entry`].
     pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
         Self::bits_per_entry_of([self].into_iter())
     }
@@ -290,8 +286,7 @@ impl LevelTotals {
 }
 
 impl TableRates {
-    /// The rates of a table. `None`: the number of its entries is not known, or the table has filters that
-    /// could not be read or are of no known policy.
+    /// `None`: the number of its entries is unknown, or its filters could not be read or are of no known policy.
     pub(crate) fn of(table: &Table) -> Option<Self> {
         let of = Self {
             place: table.place(),

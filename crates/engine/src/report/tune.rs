@@ -15,7 +15,7 @@ use crate::audit::rates::MeasuredRate;
 use crate::audit::tune::{Facts, saved};
 use crate::words::advice_text;
 
-/// The numbers of bits per key that show what more bits do.
+/// Bits per key that show what more bits do.
 const TELLING_BITS: [u32; 8] = [4, 6, 8, 10, 12, 14, 16, 20];
 
 /// The results for one of the paths given.
@@ -77,8 +77,7 @@ pub struct Tuning {
     pub bits_per_key: Option<u32>,
     /// The part that was read.
     pub sample: SampleSize,
-    /// The levels that have tables that could be read, from the top. A table that was given by itself is on a level
-    /// without a number.
+    /// Those with tables that could be read, from the top. A table that was given by itself is on one without a number.
     pub levels: Vec<Level>,
     /// The effects of the filters in use.
     pub now: Outcome,
@@ -94,7 +93,6 @@ pub struct Tuning {
     pub logs: u64,
     /// The tables that could not be read completely, and are part of no number.
     pub left_out: Vec<LeftOut>,
-    /// What is known besides the numbers.
     pub(crate) facts: Facts,
 }
 
@@ -104,8 +102,8 @@ impl Tuning {
         self.candidates.iter().find(|of| of.bits_per_key == bits_per_key)
     }
 
-    /// The candidate that a rebuild should have: 10 bits per key, or those in use if they are more, or the best that fits
-    /// into the budget. `None`: none fits, or there are no entries.
+    /// The candidate for a rebuild: 10 bits per key, those in use if more, or the best within the budget. `None`: none
+    /// fits, or there are no entries.
     pub fn target(&self) -> Option<&Candidate> {
         let Some(budget) = self.budget else {
             return self.candidate(self.bits_per_key.unwrap_or_default().max(USUAL_BITS));

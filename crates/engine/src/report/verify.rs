@@ -92,8 +92,7 @@ pub enum Note {
     Preallocated(u64),
     /// This number of writes of the log have sequence numbers that are not above those before them.
     RepeatedNumbers(u64),
-    /// The MANIFEST does not account for the table: the table is being written, was left behind, or has another name
-    /// than the one that LevelDB opens.
+    /// The MANIFEST does not list the table: it is being written, was left behind, or LevelDB opens it by another name.
     Unlisted,
     /// The table has no filter.
     NoFilter,
@@ -172,7 +171,6 @@ impl Verified {
         }
     }
 
-    /// Adds the folder that the subject is in.
     pub(crate) fn of_folder(self, folder: &Arc<Listed>) -> Self {
         Self { folder: Some(Arc::clone(folder)), ..self }
     }

@@ -17,21 +17,20 @@ use crate::report::{
     HugeManifest, Obstacle, Outcome, Reads, SimilarKind, Tuning, USUAL_BITS, Verdict,
 };
 
-/// The advice on damage, before the command that saves what can be saved.
+/// On damage, before the command that saves what can be saved.
 pub const SAVE: &str = "A backup from before the damage is best, then the program's own way to make its data anew. Failing these, save \
      what can be saved; this database is only read:";
-/// The least size that is shown of a new MANIFEST, in bytes.
+/// In bytes: a new MANIFEST is shown with at least this.
 const LEAST_MANIFEST: u64 = 1 << 10;
 
-/// Advice in words. Each sentence begins with a capital letter and ends with a full stop, or with a colon before a
-/// command.
+/// Sentences begin with a capital letter and end with a full stop, or with a colon before a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdviceText {
     /// The verdict.
     pub verdict: Verdict,
-    /// What follows the verdict: the condition on which it rests, or nothing.
+    /// What follows the verdict: the condition on which it rests, if any.
     pub condition: &'static str,
-    /// What follows in the first line if nothing else stands in it. Empty: nothing.
+    /// What follows in the first line if nothing else stands in it, if anything.
     pub clause: String,
     /// What follows where the first line is all that is shown.
     pub short: String,
@@ -110,7 +109,6 @@ fn commands(advice: &Advice, database: &Path) -> Vec<String> {
 }
 
 impl AdviceText {
-    /// Says what the reason is, and its numbers.
     fn describe(&mut self, advice: &Advice, tuning: Option<&Tuning>) {
         let then = tuning.and_then(|tuning| Some((tuning, tuning.advised(Some(advice))?)));
         let (clause, lines): (String, Vec<String>) = match &advice.reason {
@@ -249,7 +247,6 @@ impl AdviceText {
     }
 }
 
-/// The data blocks that a lookup reads now, as a sentence.
 fn reads_text(reads: &Reads, tuning: &Tuning) -> String {
     let (absent, stored) = (blocks(reads.absent.value), blocks(reads.stored.value));
     let own = if tuning.lookups.is_some() { " of --lookups" } else { "" };
@@ -330,7 +327,7 @@ fn size_change(now: &Outcome, then: &Outcome) -> String {
     format!("{} {}", rough_size(more.abs()), if more < 0.0 { "less" } else { "more" })
 }
 
-/// A size without decimals, unless it is less than ten of its unit.
+/// Drops decimals, unless the size is less than ten of its unit.
 fn rough_size(bytes: f64) -> String {
     let text = size(bytes as u64);
     match text.split_once(' ') {
@@ -389,8 +386,7 @@ pub const fn similar_text(kind: SimilarKind) -> &'static str {
     }
 }
 
-/// The command that carries out the advice: in place, or by a copy beside the database where `rebuild` makes
-/// [copies only](COPIES_ONLY).
+/// Rebuilds in place, or to a copy next to the database where `rebuild` makes [copies only](COPIES_ONLY).
 pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     let mut command = format!("filterblock rebuild {} ", path_word(database));
     if COPIES_ONLY {
@@ -405,14 +401,13 @@ pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     command
 }
 
-/// The command that makes a new database, beside this one, from what can be saved of this one.
+/// Makes a new database next to this one.
 pub fn repair_command(database: &Path) -> String {
     let copy = copy_beside(database, "-repaired");
     format!("filterblock repair {} --to {}", path_word(database), path_word(&copy))
 }
 
-/// A path beside `database`, whose name is that of the database followed by `ending`, or `NEW` if the path of the
-/// database ends in no name, as `.` does. Of a root, which nothing lies beside, it is the word `NEW`.
+/// `ending` follows the name of the database. `NEW` if its path has no name, as `.`; that word alone for a root.
 fn copy_beside(database: &Path, ending: &str) -> PathBuf {
     match database.file_name() {
         Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),

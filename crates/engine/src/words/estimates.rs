@@ -1,14 +1,12 @@
-//! Estimated numbers as people read them: with the digits that are known. Sizes and counts are marked as
-//! estimates.
+//! Estimated numbers with the digits that are known. Sizes and counts are marked as estimates.
 
 use super::numbers::{count, size};
 use crate::report::Estimate;
 
-/// The maximum number of decimals shown.
 const MOST_DECIMALS: i32 = 6;
 
-/// A number with decimals up to its third significant digit at most, and without decimals worth less than a tenth of
-/// the distance to the interval's farther end. An estimate of which no digit is known is shown as an upper bound.
+/// Shows at most three significant digits, and no decimals worth less than a tenth of the distance to the farther end.
+/// Shows an upper bound if no digit is known.
 pub fn estimate(estimate: Estimate) -> String {
     let Estimate { value, .. } = estimate;
     let Some(distance) = distance(estimate) else { return number(value) };
@@ -17,8 +15,7 @@ pub fn estimate(estimate: Estimate) -> String {
     known.unwrap_or_else(|| format!("<{}", upper_bound(estimate.high)))
 }
 
-/// The interval of an estimate, with the digits of [`estimate`]. `None` if both ends are the same with
-/// these digits.
+/// Shows the ends with the digits of [`estimate`]. `None` if both are then the same.
 pub fn interval(estimate: Estimate) -> Option<String> {
     let Estimate { value, low, high } = estimate;
     let known = decimals_of(distance(estimate)?);
@@ -27,8 +24,7 @@ pub fn interval(estimate: Estimate) -> Option<String> {
     (low != high).then(|| format!("{low} to {high}"))
 }
 
-/// An exact number with up to six decimals, and no further than its third significant digit; an integer with
-/// all its digits.
+/// An exact number with at most six decimals and three significant digits; an integer with all its digits.
 pub fn number(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { with_decimals(value, decimals(value)) }
 }
@@ -39,8 +35,7 @@ pub fn about_size(estimate: Estimate) -> String {
     format!("{about}{}", size(whole(estimate.value)))
 }
 
-/// A number of things. An estimate is preceded by `~`, and has zeros in place of digits that are not
-/// known.
+/// An estimate begins with `~`, and has zeros in place of unknown digits.
 pub fn about_count(estimate: Estimate) -> String {
     match distance(estimate) {
         Some(distance) => {
@@ -51,19 +46,19 @@ pub fn about_count(estimate: Estimate) -> String {
     }
 }
 
-/// The distance to the interval's farther end; `None` if the number is exact.
+/// Measures to the interval's farther end; `None` if the number is exact.
 fn distance(estimate: Estimate) -> Option<f64> {
     let Estimate { value, low, high } = estimate;
     let distance = (value - low).max(high - value);
     (distance > 0.0).then_some(distance)
 }
 
-/// The number of decimals with which `value` has three significant digits; 0 or less for 100 and above.
+/// Leaves three significant digits; 0 or less for 100 and above.
 fn decimals(value: f64) -> i32 {
     decimals_of(value).saturating_add(2)
 }
 
-/// The number of decimals with which `value` has one significant digit; negative for 10 and above.
+/// Leaves one significant digit; negative for 10 and above.
 fn decimals_of(value: f64) -> i32 {
     -(value.log10().floor() as i32)
 }
@@ -73,7 +68,7 @@ fn with_decimals(value: f64, decimals: i32) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `high`, rounded up to one significant digit or, if it is 10 or more, to an integer.
+/// Rounded up to one significant digit or, from 10 on, to an integer.
 fn upper_bound(high: f64) -> String {
     let decimals = decimals_of(high).clamp(0, MOST_DECIMALS);
     let unit = 10_f64.powi(decimals);

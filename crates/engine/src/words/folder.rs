@@ -5,7 +5,7 @@ use filterblock::{Error, OtherFormat, Structure, escape_path};
 use super::{path_word, repair_command};
 use crate::walk::{Folder, FoundFormat};
 
-/// The number of names of logs that are listed.
+/// Logs to name.
 const NAMED: usize = 4;
 
 /// What is good to know of another format.
@@ -40,7 +40,7 @@ pub fn format_details(found: &FoundFormat) -> Vec<String> {
     details
 }
 
-/// The end of a message that the MANIFEST cannot be relied on: what to do if CURRENT is at fault; empty otherwise.
+/// What to do if CURRENT is at fault; empty otherwise.
 pub(crate) fn remedy_of_current(folder: &Folder) -> String {
     match folder.manifest_error() {
         Some((_, Error::Corrupt { what: Structure::Current, .. })) => {

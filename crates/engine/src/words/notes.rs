@@ -53,10 +53,8 @@ impl Display for Note {
     }
 }
 
-/// The names of the codecs.
-///
-/// A compression type that may mean several codecs is shown as the codecs that its sampled blocks turned out to need.
-/// If no such block could be read, it is shown as a type, with its possible meanings.
+/// A type with several meanings is shown as the codecs that its sampled blocks need, or with its meanings if none could
+/// be read.
 pub(crate) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = Vec::new();
     for &id in &stats.compression {
@@ -73,7 +71,6 @@ pub(crate) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
     names
 }
 
-/// A compression type, with its possible meanings as far as they are known.
 fn possible_meanings(id: u8) -> String {
     let codecs: Vec<_> = Codec::of_type(id).iter().map(|codec| codec.name()).collect();
     let meanings = match codecs.split_last() {

@@ -3,8 +3,7 @@
 use crate::audit::rates::MeasuredRate;
 use crate::report::{BitsPerEntry, DistinctKeys, EntryCount};
 
-/// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the point, with three
-/// digits.
+/// A size: in bytes below 1 KiB, otherwise with three digits, in the unit that leaves one to four before the point.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1 << 10 {
@@ -67,8 +66,7 @@ pub fn distinct_keys(keys: DistinctKeys) -> String {
     }
 }
 
-/// A share, from 0 to 1, in percent; a dash if it is not a number. A share is shown as 0% or 100%
-/// only if it is 0 or less, or 1 or more.
+/// A share from 0 to 1 in percent; a dash if it is not a number. 0% and 100% are exact, or beyond.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -82,10 +80,8 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A measured rate in percent, with as many decimals as its interval allows: the last decimal is
-/// worth no less than a tenth of the distance to the interval's farther end. A rate of 0 or 1 that
-/// has an interval is shown as a bound. A rate without an interval is exact, and is formatted by
-/// [`percent`].
+/// A measured rate in percent. Its last decimal is worth no less than a tenth of the distance to the interval's farther
+/// end. 0 and 1 are shown as bounds, unless there is no interval.
 pub fn measured(measured: MeasuredRate) -> String {
     let MeasuredRate { rate, low, high, .. } = measured;
     if low >= high {
@@ -108,8 +104,7 @@ pub fn rate_interval(measured: MeasuredRate) -> String {
     format!("{:.decimals$} to {:.decimals$}%", low * 100.0, high * 100.0)
 }
 
-/// A bound in percent, rounded to the first significant digit of its distance from 0 or 100 %,
-/// whichever is nearer, or to an integer if that distance is 10 % or more.
+/// Rounded to the first significant digit of its distance from 0 or 100%, or to an integer from 10% on.
 fn bound(share: f64, round: fn(f64) -> f64) -> String {
     let unit = 10_f64.powi(decimals(share.min(1.0 - share)) as i32 + 2);
     let rounded = round(share * unit) / unit;
@@ -117,10 +112,8 @@ fn bound(share: f64, round: fn(f64) -> f64) -> String {
     format!("{:.decimals$}%", rounded * 100.0)
 }
 
-/// The number of decimals with which `share` in percent has one significant digit; 0 for 10 % or
-/// more.
+/// Leaves one significant digit in percent; 0 for 10% or more.
 fn decimals(share: f64) -> usize {
-    /// The greatest number of decimals that is shown.
     const MOST: f64 = 9.0;
     (-(share * 100.0).log10().floor()).clamp(0.0, MOST) as usize
 }

@@ -1,4 +1,4 @@
-//! Problems in words: what each means, without checksums and offsets of structures.
+//! What each problem means, without checksums and offsets of structures.
 
 use super::numbers::{count, counted};
 use crate::audit::LostKeys;
@@ -12,7 +12,7 @@ pub fn entries_text(lost: &LostKeys) -> String {
     format!("entries {}", bounds.join(", "))
 }
 
-/// What a problem means, of `number` problems of its code in a file. `checked`: what was found of the file.
+/// `number`: problems of its code in the file. `checked`: what was found of the file.
 pub fn problem_text(problem: &Finding, number: u64, checked: &Checked) -> String {
     let offset = problem.offset.map(|offset| format!(", at offset {offset}")).unwrap_or_default();
     let entries = problem.lost.as_deref().map_or_else(|| "its entries".to_owned(), entries_text);

@@ -1,4 +1,4 @@
-//! Words of a command, for people to copy into a shell, and the command that reads the files of a database one by one.
+//! Words of a command to copy into a shell, and the command that reads the files of a database one by one.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,9 +20,8 @@ fn posix_word(text: &str) -> String {
     }
 }
 
-/// A word for both cmd.exe and PowerShell, in double quotes unless it is plain. Characters that one of them would replace within
-/// quotes, and those that no terminal shows, are written for PowerShell alone. To cmd.exe the word is then another text,
-/// but it does not end early in either.
+/// Quotes for both cmd.exe and PowerShell, unless the word is plain. Characters that one of them replaces, or no
+/// terminal shows, are written for PowerShell alone: cmd.exe takes another text, but the word ends early in neither.
 fn windows_word(text: &str) -> String {
     // PowerShell makes two arguments of `a,b`.
     let is_plain = |c: char| c.is_alphanumeric() || r"\/._-+:=".contains(c);
@@ -32,8 +31,8 @@ fn windows_word(text: &str) -> String {
     let (mut word, mut backslashes) = ("\"".to_owned(), 0);
     for c in text.chars() {
         match c {
-            // PowerShell takes these for double quotes, and a console turns the first two into such quotes when they
-            // are pasted. Two in a row stand for one, and end no word.
+            // PowerShell takes these for double quotes, and a console may turn two of them into such when they are
+            // pasted. Two in a row stand for one, and end no word.
             '“' | '”' | '„' => word.extend([c, c]),
             // A program takes a single backslash before a quote for one that makes the quote part of the word.
             '"' => word.extend([&*"\\".repeat(backslashes), "\"\""]),
@@ -51,8 +50,8 @@ fn windows_word(text: &str) -> String {
     word + &"\\".repeat(backslashes) + "\""
 }
 
-/// A path as one word of a command, and not as an option. On Unix, a path that cannot be shown as it is stands in `$'…'`, which
-/// bash, zsh and ksh take for its bytes.
+/// One word, and no option. On Unix, `$'…'` has the bytes of a path that cannot be shown as it is, for bash, zsh and
+/// ksh.
 pub fn path_word(path: &Path) -> String {
     let text = escape_path(path).to_string();
     let prefix = if text.starts_with('-') { "./" } else { "" };
@@ -78,11 +77,11 @@ fn byte_word(prefix: &str, path: &Path) -> String {
     word + "'"
 }
 
-/// The endings of tables and logs.
+/// Of tables and logs.
 const ENDINGS: [&str; 3] = ["ldb", "sst", "log"];
 
-/// The command that shows the entries of tables and logs in `folder`, each by itself. `files` has their names or paths.
-/// On Windows, where neither the shells nor the program replace a `*`, the command names one file as an example.
+/// Shows the entries of tables and logs in `folder`, each by itself. On Windows, where nothing replaces a `*`, only of
+/// one file.
 pub(crate) fn scan_command<'a, I: Iterator<Item = &'a Path>>(folder: &Path, files: impl Fn() -> I) -> String {
     if cfg!(windows) { scan_first(folder, files) } else { scan_all(folder, files) }
 }

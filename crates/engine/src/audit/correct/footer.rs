@@ -8,20 +8,18 @@ use filterblock::table::{BlockHandle, Footer, ReadAt};
 use super::patched;
 use super::patched::Patch;
 
-/// The maximum number of bytes whose checksums are tried for a footer, as a multiple of the file's length. This is
-/// usually enough to try every handle that differs from the stored one in one bit of the size.
+/// Bytes whose checksums are tried, as a multiple of the file's length: usually enough for every handle with one bit of
+/// the size changed.
 const MAX_PASSES: u64 = 8;
 
-/// Returns true if the file ends in the magic number of a footer.
 pub(crate) fn is_there<R: ReadAt>(source: &R) -> io::Result<bool> {
     let magic = Footer::MAGIC.to_le_bytes();
     let Some(start) = source.len()?.checked_sub(magic.len() as u64) else { return Ok(false) };
     Ok(*source.read_at(start, magic.len())? == magic)
 }
 
-/// Reads the footer. If it does not lead to an index and a metaindex with correct checksums, one bit of the footer is
-/// corrected so that it does. If there is no such bit, or more than one, the footer is considered right, and a
-/// damaged index is corrected in the one bit whose correction makes `is_index` return `Some`. Returns `None` if no
+/// Corrects one bit of a footer that does not lead to an index and a metaindex with correct checksums. If no bit, or
+/// more than one, would do, corrects instead the one bit of the index that makes `is_index` return `Some`. `None`: no
 /// index is found.
 pub(crate) fn find<R: ReadAt>(
     source: &R,
@@ -53,7 +51,7 @@ pub(crate) fn find<R: ReadAt>(
         patches.push(patch);
         return Ok(Some(footer));
     }
-    // The footer is considered right, so a block that it points to must be damaged.
+    // The footer counts as right, so a block that it points to must be damaged.
     let Some(footer) = as_it_is else { return Ok(None) };
     let mut index_patches = Vec::new();
     let index = patched::accept(source, footer.index, &mut index_patches, is_index)?;
@@ -64,17 +62,15 @@ pub(crate) fn find<R: ReadAt>(
     Ok(Some(footer))
 }
 
-/// Checks the blocks that a footer leads to, as it is stored and with one bit changed. Most of the changed footers
-/// differ in one handle only, so the verdict on each block is remembered.
+/// Checks the blocks that changed footers lead to. Most differ in one handle only, so each verdict is remembered.
 struct Trials<'s, R> {
     source: &'s R,
-    /// The number of bytes whose checksums may still be tried.
+    /// Bytes whose checksums may still be tried.
     left: u64,
     known: Vec<(BlockHandle, bool)>,
 }
 
 impl<R: ReadAt> Trials<'_, R> {
-    /// Returns true if both blocks are there with correct checksums.
     fn leads_on(&mut self, footer: Footer) -> bool {
         self.is_sound(footer.index) && self.is_sound(footer.metaindex)
     }

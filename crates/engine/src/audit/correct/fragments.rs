@@ -1,8 +1,6 @@
-//! The fragments of a log or a MANIFEST, with wrong bits corrected. After damage, reading continues
-//! with the next sound fragment.
+//! The fragments of a log or a MANIFEST, with wrong bits corrected.
 //!
-//! A block is 32 KiB. No fragment crosses its end, so damage to one block never hides the fragments
-//! of the next.
+//! No fragment crosses the end of a block, so damage to one never hides the fragments of the next.
 
 use std::cell::Cell;
 use std::{io, ops::Range};
@@ -15,64 +13,58 @@ use super::patched::Patch;
 use super::{WrongBit, may_end_otherwise, stored_crc, wrong_bits};
 
 pub(crate) const BLOCK_LEN: u64 = LOG_BLOCK_LEN as u64;
-/// The offset of the type in the header, just before the data. The checksum covers both.
+/// The offset of the type in the header. The checksum covers it and the data, which follow.
 const TYPE: usize = 6;
 pub(crate) const FULL: u8 = 1;
 pub(crate) const FIRST: u8 = 2;
 pub(crate) const MIDDLE: u8 = 3;
 pub(crate) const LAST: u8 = 4;
-/// The minimum number of zeros in a row that count as damage: a disk zeroes whole sectors.
+/// Zeros in a row that count as damage: a disk zeroes whole sectors.
 pub(crate) const MIN_ZEROS: usize = 64;
-/// The maximum number of bytes whose checksums are tried in a block to find the next fragment.
+/// Bytes whose checksums are tried to find the next fragment of a block.
 const MAX_TRIED: usize = 4 << 20;
-/// The maximum number of bytes whose checksums are tried in one block, all attempts taken together.
+/// In all attempts together.
 const MAX_TRIED_IN_BLOCK: usize = 16 << 20;
 
-/// A part of the file: a fragment, or bytes in which there is none.
 #[derive(Debug)]
 pub(crate) enum Piece {
     Fragment(Fragment),
-    /// Bytes in which no fragment is found.
+    /// In which no fragment is found.
     Lost(Range<u64>),
-    /// The file ends within a fragment that begins at this offset.
+    /// The file ends within the fragment that begins here.
     Torn(u64),
     /// Zeros to the end of a block.
     Blank,
 }
 
-/// A fragment of a record.
 #[derive(Debug)]
 pub(crate) struct Fragment {
     pub(crate) offset: u64,
-    /// The type of the fragment, 1 to 4.
     pub(crate) kind: u8,
     pub(crate) data: Bytes,
-    /// The checksum is correct, if need be after one bit was corrected.
+    /// If need be after one bit was corrected.
     pub(crate) is_sound: bool,
     pub(crate) patch: Option<Patch>,
-    /// The number of zeros at the end of a damaged fragment, if they begin a run of at least [`MIN_ZEROS`] zeros.
-    /// Otherwise 0, and also 0 if the checksum shows that other bytes are wrong as well.
+    /// Zeros at the end of a damaged fragment, if they begin a run of [`MIN_ZEROS`]. 0 also if the checksum shows that
+    /// other bytes are wrong.
     pub(crate) zeroed_end: usize,
-    /// The fragment was found by its checksum alone, after a loss.
+    /// By its checksum alone, after a loss.
     pub(crate) is_found: bool,
 }
 
-/// Reads the pieces of a file in order.
 pub(crate) struct Fragments<R> {
     source: R,
     len: u64,
     block: Bytes,
-    /// The offset of `block` in the file.
+    /// Of `block`.
     offset: u64,
-    /// The position of the next piece in `block`.
+    /// Of the next piece in `block`.
     at: usize,
     is_found: bool,
-    /// The number of bytes whose checksums were tried in this block to mend it or to find its next
-    /// fragment.
+    /// Bytes whose checksums were tried in this block.
     tried: Cell<usize>,
 }
 
-/// The header at `at` in a block.
 pub(crate) fn header_at(block: &[u8], at: usize) -> Option<FragmentHeader> {
     FragmentHeader::decode(block.get(at..)?)
 }
@@ -87,7 +79,6 @@ impl<R: ReadAt> Fragments<R> {
         Ok(Self { source, len, block: Bytes::new(), offset: 0, at: 0, is_found: false, tried: Cell::new(0) })
     }
 
-    /// The next piece; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             if self.at >= self.block.len() && !self.next_block()? {
@@ -113,8 +104,7 @@ impl<R: ReadAt> Fragments<R> {
         self.offset.saturating_add(self.block.len() as u64) >= self.len
     }
 
-    /// The next piece of the block. `None`: the rest of the block is too short for a fragment, and
-    /// is skipped.
+    /// `None`: the rest of the block is too short for a fragment, and is skipped.
     fn piece(&mut self) -> Option<Piece> {
         let (start, end) = (self.at, self.block.len());
         let offset = self.offset_of(start);
@@ -174,8 +164,7 @@ impl<R: ReadAt> Fragments<R> {
         })
     }
 
-    /// Returns true if a sound fragment begins at `at`, or if only zeros, or too few bytes for a
-    /// fragment, follow.
+    /// True if a sound fragment follows, or only zeros, or too few bytes for a fragment.
     fn is_boundary(&self, at: usize) -> bool {
         let Some(rest) = self.block.get(at..) else { return false };
         rest.len() < FragmentHeader::LEN || rest.iter().all(|&byte| byte == 0) || is_sound(&self.block, at)
@@ -191,8 +180,8 @@ impl<R: ReadAt> Fragments<R> {
         if is_run && may_end_otherwise(data, zeros, header.checksum) { zeros } else { 0 }
     }
 
-    /// Corrects the one bit, possibly of the length, that makes the fragment at `start` sound.
-    /// `None`: no bit does, several do, or no more bytes may be tried.
+    /// Corrects the one bit, possibly of the length, that makes the fragment sound. `None`: no bit does, several do, or
+    /// no more bytes may be tried.
     fn corrected(&self, start: usize, header: FragmentHeader) -> Option<(FragmentHeader, Patch)> {
         let mut found = Vec::new();
         if !self.may_try(0) {
@@ -227,19 +216,18 @@ impl<R: ReadAt> Fragments<R> {
         }
     }
 
-    /// Counts bytes whose checksums are tried. Returns false if no more may be tried.
+    /// Counts bytes whose checksums are tried. False: no more may be.
     fn may_try(&self, bytes: usize) -> bool {
         self.tried.set(self.tried.get().saturating_add(bytes));
         self.tried.get() <= MAX_TRIED_IN_BLOCK
     }
 
-    /// The position of the next sound fragment with data after `start` in the block, if one is found, and whether the
-    /// whole block was searched: false if no more bytes may be tried.
+    /// The next sound fragment with data in the block, and whether the whole block was searched: not if no more bytes
+    /// may be tried.
     fn resynchronise(&self, start: usize) -> (Option<usize>, bool) {
         let mut tried = 0_usize;
         let end = self.block.len();
         for at in start.saturating_add(1)..end {
-            // Once there is no room for a header, there is none further on either.
             let Some(header) = header_at(&self.block, at) else { break };
             // Databases write no fragments without data in the middle of a block.
             if !is_of_known_type(header) || header.len == 0 {
@@ -258,8 +246,8 @@ impl<R: ReadAt> Fragments<R> {
     }
 }
 
-/// The position of the space that was reserved and not written, as LevelDB sees it, after the sound fragments at the
-/// beginning of a block. `None`: there is no such space, or it has no room for a header.
+/// Finds where LevelDB sees space that was reserved and not written, after a block's sound fragments. `None`: nowhere,
+/// or there is no room for a header.
 pub(crate) fn reserved(block: &[u8]) -> Option<usize> {
     let mut at = 0_usize;
     loop {
@@ -274,8 +262,7 @@ pub(crate) fn reserved(block: &[u8]) -> Option<usize> {
     }
 }
 
-/// The bytes that the checksum of the fragment at `start` covers: its type and data. `None`: they
-/// reach beyond the block.
+/// The type and data, which the checksum covers. `None`: they reach beyond the block.
 fn checked(block: &[u8], start: usize, len: u16) -> Option<&[u8]> {
     let from = start.checked_add(TYPE)?;
     block.get(from..from.checked_add(len.into())?.checked_add(1)?)

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use filterblock::KeyFormat;
 use filterblock::table::{BlockCursor, BytewiseComparator, Comparator as _, IdbComparator, SharedComparator};
 
-/// The orders that the keys of a table may be in, judging by the entries seen so far.
+/// The key orders that fit the entries seen so far.
 #[derive(Clone)]
 pub(crate) struct KeyOrders(Vec<KeyOrder>);
 
 #[derive(Clone)]
 struct KeyOrder {
-    /// The format of internal keys; `None`: the keys are not internal keys.
+    /// `None`: no internal keys.
     format: Option<KeyFormat>,
     comparator: SharedComparator,
 }
@@ -26,17 +26,16 @@ impl KeyOrder {
     }
 }
 
-/// The bounds that an index sets for the keys of a block.
+/// Bounds that an index sets for the keys of a block.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Between<'b> {
-    /// All keys come after this one. `None`: there is no bound.
+    /// Exclusive; `None`: no bound.
     pub(crate) after: Option<&'b [u8]>,
-    /// No key comes after this one. `None`: there is no bound.
+    /// Inclusive; `None`: no bound.
     pub(crate) up_to: Option<&'b [u8]>,
 }
 
 impl KeyOrders {
-    /// All orders that are known.
     pub(crate) fn known() -> Self {
         let mut orders = Self::of(&(Arc::new(BytewiseComparator) as SharedComparator)).0;
         orders.push(KeyOrder { format: None, comparator: Arc::new(BytewiseComparator) });
@@ -44,7 +43,6 @@ impl KeyOrders {
         Self(orders)
     }
 
-    /// The orders of internal keys under the comparator of a database.
     pub(crate) fn of(comparator: &SharedComparator) -> Self {
         let formats = [KeyFormat::LevelDb, KeyFormat::Basho].into_iter();
         Self(
@@ -54,8 +52,8 @@ impl KeyOrders {
         )
     }
 
-    /// Walks through the entries of a block. Returns the orders in which the keys ascend and lie between the bounds.
-    /// `None`: there is no such order, the block does not decode to its end, or `seen` returns `None` for an entry.
+    /// The orders in which the keys of a block ascend within the bounds. `None`: there is none, the block does not
+    /// decode to its end, or `seen` returns `None` for an entry.
     pub(crate) fn ascending(
         &self,
         mut entries: BlockCursor<'_>,

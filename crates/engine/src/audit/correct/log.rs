@@ -10,8 +10,7 @@ use filterblock::table::ReadAt;
 use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
 use super::patched::Sequential;
 
-/// Reads a MANIFEST with wrong bits corrected. Returns the MANIFEST with the offsets of the corrected bytes, or
-/// `None` if it still cannot be relied on.
+/// Returns also the offsets of the corrected bytes. `None`: the MANIFEST still cannot be relied on.
 pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     let bits = Arc::<Mutex<Vec<u64>>>::default();
     let found = Arc::clone(&bits);
@@ -22,17 +21,16 @@ pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     Some((manifest, bits))
 }
 
-/// The bytes of a log. One wrong bit of each fragment is corrected if the checksum reveals which bit it is.
+/// Corrects one wrong bit of each fragment if the checksum reveals it.
 pub(crate) struct CorrectingLog<R> {
     source: R,
     /// The unread rest of the current block, corrected.
     block: Bytes,
-    /// The offset of the next block.
+    /// Of the next block.
     offset: u64,
-    /// The offset of the record that is being read.
+    /// Of the record that is being read.
     record: u64,
-    /// Called with the offset of a record in the log, and with the offset, also in the log, of a corrected byte of the
-    /// record. `None`: nothing is corrected.
+    /// Called with the offset of a record and of its corrected byte in the log. `None`: nothing is corrected.
     tell: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
 }
 
@@ -41,7 +39,7 @@ impl<R: Read> CorrectingLog<R> {
         Self { source, block: Bytes::new(), offset: 0, record: 0, tell: Some(tell) }
     }
 
-    /// Reads the bytes of `source` as they are.
+    /// Corrects nothing.
     pub(crate) fn plain(source: R) -> Self {
         Self { source, block: Bytes::new(), offset: 0, record: 0, tell: None }
     }

@@ -1,13 +1,7 @@
 //! One wrong bit, found by the checksum.
 //!
-//! A CRC is linear: a wrong bit changes it by a value that depends only on the bit's distance from the end. If the
-//! difference between the stored and the computed checksum is run backwards from the end, byte by byte, it becomes a
-//! single bit at the byte with the wrong bit.
-//!
-//! Two wrong bits under one checksum are never corrected: other damage can look like two wrong bits by chance, and
-//! after such a false correction the block may even decode.
-//!
-//! A [`Budget`] limits the work that a file may cause while it is corrected or salvaged.
+//! A CRC is linear: run backwards from the end, the difference of the checksums becomes a single bit at the wrong byte.
+//! Two wrong bits are never corrected: other damage can look like them, and may then even decode.
 
 pub(crate) mod footer;
 pub(crate) mod fragments;
@@ -24,7 +18,6 @@ use filterblock::table::{Meter, ReadOptions, mask, unmask};
 
 use super::scan::carve::crc::back;
 
-/// A bit that explains a wrong checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WrongBit {
     /// The bit `mask` of byte `at` of the data.
@@ -33,16 +26,14 @@ pub(crate) enum WrongBit {
     Checksum { at: usize, mask: u8 },
 }
 
-/// The checksum of `data`, as a block stores it.
 pub(crate) fn stored_crc(data: &[u8]) -> u32 {
     mask(crc32c::crc32c(data))
 }
 
-/// Returns every bit that, if it alone is wrong, explains why `data` do not have the checksum `stored`. The result is
-/// empty if `data` have that checksum.
+/// Every bit that alone explains why `data` do not have the checksum `stored`.
 ///
-/// Other damage to a block of 4 KiB looks like one wrong bit with a probability of 8e-6. So a corrected block still has
-/// to be checked.
+/// Other damage to a block of 4 KiB looks like one wrong bit with a probability of 8e-6, so the corrected block must be
+/// checked.
 pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     let found = crc32c::crc32c(data);
     let mut bits = Vec::new();
@@ -66,9 +57,8 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     bits
 }
 
-/// Returns true if `data` could have the checksum `stored` with other bytes in place of the last `len` bytes. There
-/// always are such bytes if `len` is at least 4. Damage elsewhere is mistaken for damage to these bytes with a
-/// probability of 2^-16 if `len` is 2, and of 2^-8 if it is 3.
+/// True if other bytes in place of the last `len` could give the checksum `stored`, as 4 always can. Damage elsewhere
+/// is mistaken for damage there with a probability of 2^-16 if `len` is 2, and of 2^-8 if it is 3.
 pub(crate) fn may_end_otherwise(data: &[u8], len: usize, stored: u32) -> bool {
     let Some(rest) = data.len().checked_sub(len).and_then(|end| data.get(..end)) else { return false };
     if len >= 4 {
@@ -79,9 +69,8 @@ pub(crate) fn may_end_otherwise(data: &[u8], len: usize, stored: u32) -> bool {
     (before ^ !crc32c::crc32c(rest)) >> (8 * len) == 0
 }
 
-/// Corrects the one bit of a stored block, trailer included, that alone explains its wrong checksum and whose
-/// correction makes `accept` return `Some`. Returns what `accept` returned, the position of the byte, and the mask of
-/// the bit in the byte. Returns `None` if there is no such bit, or more than one.
+/// Corrects the one bit of a stored block, trailer included, that explains its wrong checksum and that `accept`
+/// accepts. Returns the accepted, the byte's position and the mask. `None`: there is no such bit, or more than one.
 pub(crate) fn corrected<T>(
     stored: &[u8],
     mut accept: impl FnMut(Bytes) -> Option<T>,
@@ -101,11 +90,10 @@ pub(crate) fn corrected<T>(
     first.filter(|_| found.next().is_none())
 }
 
-/// Counts the bytes of blocks and keys that are decoded from a file, up to a limit.
+/// Counts the bytes of blocks and keys that are decoded, up to a limit.
 pub(crate) struct Budget {
     meter: Arc<Meter>,
-    /// The number of bytes of all keys looked at so far. Looking at keys takes time, as decoding
-    /// does.
+    /// Bytes of all keys read so far, which takes time as decoding does.
     keys: Cell<u64>,
     limit: u64,
 }
@@ -115,12 +103,11 @@ impl Budget {
         Self { meter: Arc::default(), keys: Cell::new(0), limit }
     }
 
-    /// The options for reading blocks within this budget.
+    /// Lets reads of blocks count against this budget.
     pub(crate) fn options(&self, options: &ReadOptions) -> ReadOptions {
         options.clone().meter(Arc::clone(&self.meter))
     }
 
-    /// The work of reading blocks so far.
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }
@@ -129,12 +116,11 @@ impl Budget {
         self.limit
     }
 
-    /// Returns true if the limit is exceeded.
     pub(crate) fn is_spent(&self) -> bool {
         self.meter.bytes_decoded().saturating_add(self.keys.get()) > self.limit
     }
 
-    /// Counts the bytes of a key that is looked at. Returns `None` if the limit is exceeded.
+    /// Counts the key's bytes. `None` if the limit is exceeded.
     pub(crate) fn take(&self, key: &[u8]) -> Option<()> {
         self.keys.set(self.keys.get().saturating_add(key.len() as u64));
         (!self.is_spent()).then_some(())

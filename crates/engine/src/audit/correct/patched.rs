@@ -1,5 +1,4 @@
-//! A file whose wrong bits are corrected as it is read, and blocks as they are stored, with their checksums; one wrong
-//! bit of each can be corrected.
+//! A file whose wrong bits are corrected as it is read, and blocks as stored, with their checksums.
 
 use std::io;
 
@@ -8,15 +7,14 @@ use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
 use super::{corrected, stored_crc};
 
-/// A wrong bit of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Patch {
-    /// The offset of the byte that holds the bit.
+    /// Of the byte.
     pub(crate) offset: u64,
     pub(crate) mask: u8,
 }
 
-/// A file, read with the bits of `patches` flipped.
+/// Reads with the bits of `patches` flipped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patched<'p, R> {
     pub(crate) source: R,
@@ -52,7 +50,6 @@ impl<R: ReadAt> ReadAt for Patched<'_, R> {
     }
 }
 
-/// Reads a source from its start to its end.
 pub(crate) struct Sequential<R> {
     source: R,
     at: u64,
@@ -77,11 +74,10 @@ impl<R: ReadAt> io::Read for Sequential<R> {
     }
 }
 
-/// The length of the type and the checksum after a block.
+/// The type and the checksum after a block.
 pub(crate) const TRAILER: usize = 5;
 
-/// Reads the block at `handle` with its trailer. `None`: the block reaches beyond the file, or is too large for memory,
-/// or the file's length cannot be found.
+/// Reads a block with its trailer. `None`: it reaches beyond the file or memory, or the file's length is unknown.
 pub(crate) fn read<R: ReadAt>(
     source: &R,
     handle: BlockHandle,
@@ -99,9 +95,8 @@ pub(crate) fn is_sound(stored: &[u8]) -> bool {
     parts.is_some_and(|(data, crc)| stored_crc(data) == u32::from_le_bytes(*crc))
 }
 
-/// Reads the block at `handle`, and returns the result of `accept` for it. If the block's checksum is wrong, the one
-/// bit that alone explains that, and whose correction makes `accept` return `Some`, is corrected, and added to
-/// `patches`. `None` if [`read`] or `accept` returns `None`, or no such bit is found.
+/// Returns the result of `accept`. If the checksum is wrong, corrects the one bit that explains it and that `accept`
+/// accepts, and adds it to `patches`. `None`: no such bit, or as of [`read`] and `accept`.
 pub(crate) fn accept<R: ReadAt, T>(
     source: &R,
     handle: BlockHandle,
@@ -119,7 +114,7 @@ pub(crate) fn accept<R: ReadAt, T>(
     }))
 }
 
-/// The entries of a stored block, whose checksum is known to be correct. `None`: the block cannot be decoded.
+/// `stored`: with a correct checksum. `None`: it cannot be decoded.
 pub(crate) fn entries(stored: &Bytes, options: &ReadOptions) -> Option<BlockCursor<'static>> {
     let size = stored.len().checked_sub(TRAILER)?;
     let handle = BlockHandle { offset: 0, size: size as u64 };

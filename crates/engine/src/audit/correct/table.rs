@@ -10,29 +10,26 @@ use super::key_orders::{Between, KeyOrders};
 use super::patched::{Patch, Patched};
 use super::{Budget, corrected, footer, patched};
 
-/// The maximum number of walks that start at the beginning of the index.
+/// Walks from the beginning of the index.
 const MAX_STARTS: u32 = 16;
 
-/// A table that is read with wrong bits corrected: at most one of the footer or the index, and one of each data block.
-/// A bit of a data block is corrected if the block's checksum reveals which bit it is, and the corrected block fits the
-/// index.
+/// Reads a table with wrong bits corrected: one of the footer or the index, and one of each data block.
 ///
-/// Sound tables are read as they are: a data block is looked at here only if its checksum is wrong.
+/// A data block is checked only if its checksum is wrong, and corrected only if the result fits the index.
 pub(crate) struct Correcting<R> {
     source: R,
     state: Mutex<State>,
-    /// Called with the offset of a data block in the file, and with the offset, also in the file, of the corrected byte
-    /// of the block.
+    /// Called with the offset of a data block in the file, and of its corrected byte.
     tell: Box<dyn Fn(u64, u64) + Send + Sync>,
 }
 
 struct State {
-    /// The wrong bits that have been corrected so far.
+    /// Corrected so far.
     patches: Vec<Patch>,
     search: Option<Search>,
 }
 
-/// The index and everything else that is needed to judge data blocks.
+/// What is needed to judge data blocks.
 struct Search {
     index: Bytes,
     orders: KeyOrders,
@@ -42,7 +39,6 @@ struct Search {
     budget: Budget,
 }
 
-/// A position in the index.
 struct IndexWalk {
     entries: BlockCursor<'static>,
     before: Option<Vec<u8>>,
@@ -50,13 +46,9 @@ struct IndexWalk {
 }
 
 impl<R: ReadAt> Correcting<R> {
-    /// Makes a table from `source`. `limit`: the number of bytes of blocks and keys that may be decoded to find wrong
-    /// bits. `tell` is called with the offset of a data block in the file and with the offset, also in the file, of the
-    /// corrected byte of the block. For the footer and the index, both are the offset of the byte.
-    ///
-    /// # Errors
-    ///
-    /// If the footer or the index cannot be read.
+    /// `limit`: bytes of blocks and keys to decode to find wrong bits. `tell` is called with the offset of a data block
+    /// in the file, and of its corrected byte; both are that of the byte for the footer and the index. Fails if these
+    /// cannot be read.
     pub(crate) fn new(
         source: R,
         orders: &KeyOrders,
@@ -76,7 +68,7 @@ impl<R: ReadAt> Correcting<R> {
             },
             &mut patches,
         )?;
-        // If the footer leads to sound blocks, the search for it does not look into the index.
+        // If the footer leads to sound blocks, the index was not read yet.
         if fitting.is_none()
             && let Some(footer) = found
             && let Some(stored) = patched::read(&source, footer.index, &[])?
@@ -91,7 +83,7 @@ impl<R: ReadAt> Correcting<R> {
         Ok(Self { source, state: Mutex::new(State { patches, search }), tell })
     }
 
-    /// Reads the table in `source` as it is.
+    /// Corrects nothing.
     pub(crate) fn plain(source: R) -> Self {
         let state = State { patches: Vec::new(), search: None };
         Self { source, state: Mutex::new(state), tell: Box::new(|_, _| ()) }
@@ -124,7 +116,7 @@ impl<R: ReadAt> ReadAt for Correcting<R> {
     }
 }
 
-/// The orders in which the keys of an index ascend. `None`: the block is not an index, or the budget is spent.
+/// Returns the orders that the keys are in. `None`: the block is not an index, or the budget is spent.
 fn index_orders(
     stored: &Bytes,
     orders: &KeyOrders,
@@ -142,8 +134,7 @@ fn index_orders(
 }
 
 impl Search {
-    /// Corrects one bit of the data block at `offset`. `None`: no bit can be corrected, the index does not name the
-    /// block, or a limit is exceeded.
+    /// `None`: no bit can be corrected, the index does not list the block, or a limit is exceeded.
     fn correct(&mut self, offset: u64, bytes: &Bytes) -> Option<(Bytes, Patch)> {
         if self.budget.is_spent() {
             return None;
@@ -163,8 +154,8 @@ impl Search {
         Some((right, Patch { offset: offset.checked_add(at as u64)?, mask }))
     }
 
-    /// Moves to the first block in the index that begins at or after `offset`. `None`: there is no such block, the
-    /// index cannot be read up to it, or a limit is exceeded.
+    /// Moves to the first block in the index at or after `offset`. `None`: there is none, the index cannot be read up
+    /// to it, or a limit is exceeded.
     fn go_to(&mut self, offset: u64) -> Option<()> {
         if self.walk.handle.is_some_and(|handle| handle.offset > offset) {
             self.starts = self.starts.checked_add(1).filter(|starts| *starts <= MAX_STARTS)?;
@@ -179,7 +170,7 @@ impl Search {
 }
 
 impl IndexWalk {
-    /// Starts a walk before the first block. `None`: the index does not decode.
+    /// Starts before the first block. `None`: the index does not decode.
     fn start(index: &Bytes, options: &ReadOptions) -> Option<Self> {
         Some(Self { entries: patched::entries(index, options)?, before: None, handle: None })
     }

@@ -1,5 +1,4 @@
-//! Inspection: the facts about tables and their filters, from as much of each table as the depth
-//! allows. Bare filter blocks are inspected, too, as `filterblock extract` writes them.
+//! Inspection: the facts about tables, or bare filter blocks of `filterblock extract`, and their filters.
 
 pub(crate) mod run;
 pub(crate) mod table;
@@ -19,11 +18,10 @@ pub use table::inspect_table;
 
 pub(crate) use run::{InspectSurvey, lookup_weights, missing_tables, missing_text, or_unreadable};
 
-/// The greatest length of a filter block: its offsets have 32 bits.
+/// Of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// Reads the filter block in the file `path`, or from standard input if `path` is `-`. `policy`: the policy
-/// of the filters; `None`: LevelDB's.
+/// Standard input if `path` is `-`. `policy`: `None` for LevelDB's.
 fn read(path: &Path, policy: Option<&SharedPolicy>) -> Result<FilterBlockReader<SharedPolicy>, PathError> {
     let contents = if path.as_os_str() == "-" { read_all(io::stdin().lock(), 0) } else { read_file(path) };
     let policy = policy.cloned().unwrap_or_else(|| Arc::new(BloomFilterPolicy::new(10)));

@@ -88,10 +88,8 @@ impl Engine {
     }
 }
 
-/// Looks at tables as `inspect` does.
 pub(crate) struct InspectSurvey {
     pub(crate) read: ReadOptions,
-    /// The parts of files that are read.
     reach: Reach,
 }
 
@@ -133,7 +131,6 @@ impl Survey for InspectSurvey {
 }
 
 impl InspectSurvey {
-    /// Looks at a table.
     pub(crate) fn look<R: ReadAt>(&self, target: &InputFile, source: &R) -> Result<Box<Inspected>> {
         look(source, &self.read, ProbeBudget::for_each_of(target.tables), self.reach).map(Box::new)
     }
@@ -143,14 +140,12 @@ impl InspectSurvey {
     }
 }
 
-/// The facts about a table, or the verdict on a file that is no table.
 pub(crate) enum Looked {
     Table(Box<Inspected>),
-    /// The verdict, and the number of bytes of the file.
+    /// The verdict, and the bytes of the file.
     Other(Box<Checked>, u64),
 }
 
-/// The facts about a table, or the reason why it cannot be opened.
 pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathError>) -> Box<Inspected> {
     result.unwrap_or_else(|error| Box::new(Table::unreadable(error.to_string(), error.kind()).into()))
 }
@@ -164,15 +159,13 @@ pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table
     })
 }
 
-/// The message that there is no file for a table of the MANIFEST of `folder`.
 pub(crate) fn missing_text(folder: &Folder, table: &LiveTable) -> String {
     let LiveTable { size, level, .. } = table;
     let copy = folder.copy_text(table);
     format!("is missing: the MANIFEST has a table of {size} bytes on level {level}{copy}")
 }
 
-/// The weights of a folder's tables in the mean of the tables' false-positive rates. `entries`: the entries of
-/// tables, by the tables' numbers.
+/// `entries`: by table number. They alone decide if the key order is not bytewise.
 pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableEntries>) -> LookupWeights {
     let Ok(manifest) = folder.database().manifest() else { return LookupWeights::default() };
     if !folder.is_bytewise() {
@@ -181,7 +174,6 @@ pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableEntri
     LookupWeights::of_tables(manifest.tables(), entries)
 }
 
-/// The problem of a log that cannot be read as far as its first write.
 fn unread_log(path: &Path, error: &PathError) -> Finding {
     match error.kind() {
         ErrorKind::Damaged | ErrorKind::Missing => {
@@ -194,14 +186,12 @@ fn unread_log(path: &Path, error: &PathError) -> Finding {
     }
 }
 
-/// Makes lines from the events of a run.
 struct Fold<'a, S> {
     outcome: InspectOutcome,
-    /// The depth to which files are read.
     depth: Depth,
-    /// The sums over the current folder.
+    /// Over the current folder.
     totals: Totals,
-    /// The worst verdict on the current folder and its files so far. `None`: no folder has begun.
+    /// Of the current folder and its files so far. `None`: no folder has begun.
     worst: Option<Verdict>,
     sink: &'a mut S,
 }
@@ -285,7 +275,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
     }
 
-    /// Counts a verdict: on its own, or for the folder that has begun.
+    /// Counts on its own, or for the folder that has begun.
     fn see(&mut self, verdict: Verdict) {
         match &mut self.worst {
             Some(worst) => *worst = verdict.max(*worst),

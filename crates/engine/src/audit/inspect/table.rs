@@ -18,8 +18,7 @@ pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
     look(source, &read_options(), ProbeBudget::for_each_of(1), Reach::of_file(depth))
 }
 
-/// Inspects a table from its end and the data blocks that `reach` allows. The report leaves out facts that these parts
-/// do not reveal.
+/// Reads the end of the table, and the data blocks that `reach` allows. Leaves out what these do not reveal.
 pub(crate) fn look<R: ReadAt>(
     source: R,
     options: &ReadOptions,
@@ -46,7 +45,6 @@ pub(crate) fn look<R: ReadAt>(
     }
 }
 
-/// Inspects an open table, as [`look`] does.
 fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Result<Inspected> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, reach)?;
@@ -60,7 +58,7 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Res
         let is_judged = !stats.filter_unsupported;
         let weights = FilterWeights::new(filters, Some(blocks));
         let estimated_fpr = weights.estimated_rate().filter(|_| is_judged);
-        // Asking for random keys would take longer than all other work on a tail.
+        // Checking random keys would take longer than all other work on a tail.
         let is_asked = is_judged && reach != Reach::Tail;
         FilterBlock {
             offset,
@@ -103,7 +101,6 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Res
     Ok(Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) })
 }
 
-/// Inspects a filter block without its table.
 pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeBudget) -> Inspected {
     let stats = FilterStats::new(reader);
     let weights = FilterWeights::new(&stats, None);
@@ -124,7 +121,6 @@ pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeB
     Inspected { table, filters: Some(Filters { stats, blocks: None }) }
 }
 
-/// The facts about a filter block by itself.
 fn filter_block(filters: &FilterStats, summary: Summary) -> FilterBlock {
     let Summary { filters: number, empty, bits, bits_set, probes } = summary;
     FilterBlock {

@@ -6,46 +6,41 @@ use super::{findings::OverviewFindings, spans::Spans};
 use crate::audit::rates::LookupWeights;
 use crate::report::{Depth, DistinctSum, HugeManifest, LevelTotals, Table, TableLevel, TableRates};
 
-/// The kinds of input that a page can be about.
+/// What a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A folder with CURRENT, a MANIFEST, or a log that is neither empty nor a link.
     Database,
-    /// Any other folder with tables.
     Folder,
-    /// A table by itself.
     Table,
 }
 
-/// All that a page shows about a database, a folder or a table.
 #[derive(Debug)]
 pub(crate) struct Overview {
-    /// The kind of the input.
     pub(crate) kind: Kind,
-    /// The depth to which tables were read.
+    /// To which tables were read.
     pub(crate) depth: Depth,
-    /// The name of the comparator that orders user keys, if a MANIFEST names it.
+    /// If a MANIFEST names it.
     pub(crate) comparator: Option<Vec<u8>>,
-    /// The order of user keys is LevelDB's default one, byte by byte.
+    /// Byte by byte, LevelDB's default.
     pub(crate) is_bytewise: bool,
     /// There is a MANIFEST that can be relied on.
     pub(crate) has_records: bool,
-    /// The tables from before a rebuild are kept, so that another rebuild is refused.
+    /// Tables from before a rebuild are kept, so another rebuild is refused.
     pub(crate) has_undo: bool,
-    /// The MANIFEST, if it makes opening the database slow.
+    /// If it makes opening the database slow.
     pub(crate) manifest: Option<HugeManifest>,
-    /// The tables in the order in which they were looked at, usually that of their files' numbers; live
-    /// tables without a file come first.
+    /// In the order of reading, usually by file number; live tables without a file come first.
     pub(crate) tables: Vec<Table>,
-    /// The different keys of all tables. The tables themselves no longer hold their keys.
+    /// Of all tables, which no longer hold their keys.
     pub(crate) distinct_keys: DistinctSum,
-    /// The weights of the tables in the mean of the tables' false-positive rates.
+    /// In the mean of the false-positive rates.
     pub(crate) weights: LookupWeights,
-    /// The positions of the live tables in the range of keys.
+    /// Of the live tables.
     pub(crate) spans: Spans,
-    /// The logs that hold, or may hold, writes that are in no table yet, and their sizes in bytes.
+    /// Logs that hold, or may hold, writes that are in no table yet, with their bytes.
     pub(crate) logs: Vec<(Vec<u8>, u64)>,
-    /// The findings of the verification, or of a look at each table if nothing was verified.
+    /// From the verification, or from reading each table if nothing was verified.
     pub(crate) found: OverviewFindings,
 }
 
@@ -68,19 +63,19 @@ impl Overview {
         }
     }
 
-    /// The tables that lookups may reach: all but those that the database does not use.
+    /// All but those that the database does not use.
     pub(crate) fn in_use(&self) -> impl Iterator<Item = &Table> {
         self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
-    /// Adds a table, and drops the keys seen in it, which only `distinct_keys` needs.
+    /// Drops the keys seen, which only `distinct_keys` needs.
     pub(crate) fn add(&mut self, mut table: Table) {
         self.distinct_keys.add(&table);
         table.seen = None;
         self.tables.push(table);
     }
 
-    /// The sums over the tables that lookups may reach.
+    /// Over the tables in use.
     pub(crate) fn sums(&self) -> LevelTotals {
         let mut sums = LevelTotals::default();
         self.in_use().for_each(|table| self.add_to(&mut sums, table));
@@ -95,7 +90,7 @@ impl Overview {
         }
     }
 
-    /// The sums over the tables of each [`TableLevel`], starting with the top level.
+    /// Sums by place, from the top level down.
     pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| self.add_to(places.entry(table.place()).or_default(), table));
@@ -105,7 +100,7 @@ impl Overview {
         places
     }
 
-    /// The policies of the filters, each with the number of tables that have its filters.
+    /// Counts the tables with filters of each policy.
     pub(crate) fn policies(&self) -> BTreeMap<&[u8], u64> {
         let mut policies = BTreeMap::new();
         for name in self.tables.iter().filter_map(Table::policy) {

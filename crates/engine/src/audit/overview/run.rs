@@ -1,4 +1,4 @@
-//! The overview of a database: a look at each table, and its verification.
+//! The overview of a database: reads each table in part, and verifies it if wanted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -20,12 +20,8 @@ use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
 impl Engine {
-    /// Finds the facts that a page shows about the one database, folder or table that `inputs` lead to. `verify`: every
-    /// block and every entry is read.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is nothing to show.
+    /// Reads the one database, folder or table that `inputs` lead to, with `verify` every block and every entry. Fails
+    /// if there is nothing to show.
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, PathError> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey::of(self),
@@ -54,7 +50,7 @@ struct OverviewSurvey {
 }
 
 enum Looked {
-    /// The facts about a table, and the verdict on it if it was verified.
+    /// The verdict on it if it was verified.
     Table(Box<Inspected>, Option<Box<Checked>>),
     Log(Box<Checked>),
 }
@@ -70,7 +66,7 @@ impl Survey for OverviewSurvey {
 
     fn table<R: ReadAt>(&self, target: &InputFile, source: &R, observer: &dyn Observer) -> Result<Looked> {
         let mut found = self.inspect.look(target, source)?;
-        // The filters are dropped, because those of all tables together would need much memory.
+        // Those of all tables together would need much memory.
         found.filters = None;
         let verify = self.verify.as_ref();
         let verdict = verify.map(|verify| verify.table(target, source, observer)).transpose()?;
@@ -95,13 +91,12 @@ impl Survey for OverviewSurvey {
     }
 }
 
-/// Makes an overview from the events of a run.
 struct Fold {
     overview: Overview,
     versions: Versions,
-    /// The folder as it was when it was first listed.
+    /// As it was first listed.
     begun: Option<ListedFolder>,
-    /// The reason why there is nothing to show.
+    /// Why there is nothing to show.
     failed: Option<PathError>,
 }
 
@@ -120,8 +115,7 @@ impl Fold {
         }
     }
 
-    /// Adds the finding that a path could not be looked at. `wanted`: what was expected, unless `error` itself says
-    /// that.
+    /// `wanted`: what was expected, unless `error` itself says that.
     fn unreadable(&mut self, path: &Path, wanted: &str, error: PathError) {
         let verdict = Checked::of_finding(Finding::unreadable(wanted, error));
         self.overview.found.add(name_of(path), verdict, true);
@@ -196,8 +190,7 @@ impl Fold {
         self.overview.add(table);
     }
 
-    /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the weights of
-    /// the tables and the positions of the live tables in the range of keys.
+    /// Adds the live tables that have no file, unless a later listing had them, and sets weights and positions.
     fn end(&mut self, newest: &ListedFolder, engine: &Engine) {
         let Self { overview, versions, begun: Some(begun), .. } = self else { return };
         if let Some(finding) = versions.finding(&newest.folder, engine) {

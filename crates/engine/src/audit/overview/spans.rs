@@ -1,4 +1,4 @@
-//! The positions of tables in the range of the database's keys.
+//! The positions of tables in key order.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,11 @@ use filterblock::database::LiveTable;
 
 use crate::report::ends_of;
 
-/// A table's part of the range of keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent<'a> {
     pub number: u64,
     pub level: u8,
-    /// The size of the table in bytes.
+    /// In bytes.
     pub size: u64,
     /// The first and the last user key.
     pub ends: [&'a [u8]; 2],
@@ -23,22 +22,19 @@ impl<'a> Extent<'a> {
     }
 }
 
-/// The positions of tables on a scale from 0 to 1, on which a stretch of the range of keys is as
-/// long as its share of the database's bytes.
+/// Positions of tables from 0 to 1, where a stretch of keys is as long as its share of the database's bytes.
 ///
-/// The bytes of a table are assumed to be spread evenly over the stretches between ends of tables
-/// in its range.
+/// A table's bytes are assumed to be spread evenly over the stretches between ends of tables in its range.
 #[derive(Default, Debug)]
 pub(crate) struct Spans(pub(crate) BTreeMap<u64, [f64; 2]>);
 
 impl Spans {
-    /// The positions according to the bytewise order of user keys.
     pub(crate) fn bytewise(tables: &[Extent<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
         ends.sort();
         ends.dedup();
         let at = |key: &[u8]| ends.partition_point(|end| *end < key);
-        // The change, at each end, in the number of bytes of a stretch between two ends.
+        // At each end, in the bytes of a stretch between two ends.
         let mut changes = vec![0.0; ends.len()];
         for table in tables {
             let [first, last] = table.ends.map(at);
@@ -49,7 +45,7 @@ impl Spans {
                 add(&mut changes, last, -bytes);
             }
         }
-        // The number of bytes before each end.
+        // Bytes before each end.
         let mut before = Vec::with_capacity(ends.len());
         let (mut sum, mut here) = (0.0, 0.0);
         for change in changes {
@@ -70,7 +66,7 @@ impl Spans {
         Self(BTreeMap::from_iter(tables.iter().map(place)))
     }
 
-    /// Positions of tables whose order is not known: side by side on each level.
+    /// Lines tables up on each level, for an unknown key order.
     pub(crate) fn side_by_side(tables: &[Extent<'_>]) -> Self {
         let mut sums = BTreeMap::new();
         for table in tables {
@@ -87,12 +83,12 @@ impl Spans {
         Self(BTreeMap::from_iter(tables.iter().map(place)))
     }
 
-    /// Adds other positions, which replace those of the same tables.
+    /// Replaces the positions of the same tables.
     pub(crate) fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
-    /// The position of the table with this number: its start and its end.
+    /// Its start and its end.
     pub(crate) fn of(&self, number: u64) -> Option<[f64; 2]> {
         self.0.get(&number).copied()
     }

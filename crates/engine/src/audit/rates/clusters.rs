@@ -1,9 +1,8 @@
-//! False-positive rates from questions that come in groups, one group for each filter or table asked.
+//! False-positive rates from samples in groups, one for each filter or table checked.
 
 use super::measured::{MeasuredRate, Z};
 
-/// Sums over groups of questions. Each group is for one filter or table, and is weighted by the lookups that reach
-/// this filter or table.
+/// Sums over groups. Each is for one filter or table, and weighted by the lookups that reach it.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Clusters {
     groups: u64,
@@ -11,10 +10,9 @@ pub(crate) struct Clusters {
     weight: f64,
     /// The weighted sum of the groups' rates.
     rates: f64,
-    /// The sums of the squared weights: as they are, times the groups' rates, and times the squares of the
-    /// rates.
+    /// Of the weights: as they are, times the groups' rates, and times the squares of the rates.
     squares: [f64; 3],
-    /// The sum of the squared weights, each divided by the group's number of questions.
+    /// Of the squared weights, each divided by the group's number of samples.
     per_question: f64,
 }
 
@@ -35,11 +33,10 @@ impl Clusters {
         self.per_question += square / asked as f64;
     }
 
-    /// The weighted mean of the groups' rates; `None` if nothing with a weight was asked.
+    /// The weighted mean of the groups' rates; `None` if nothing with a weight was checked.
     ///
-    /// `all`: every filter was asked. Otherwise, the filters asked represent other filters, which may differ from them
-    /// as much as the filters asked differ from each other. The interval is Wilson's for the number of independent
-    /// questions that would give the same variance (Korn and Graubard, 1998).
+    /// `all`: every filter was checked; otherwise, others may differ from them as much as they do from each other. The
+    /// interval is Wilson's for the number of independent samples of the same variance (Korn and Graubard, 1998).
     pub(crate) fn rate(&self, all: bool) -> Option<MeasuredRate> {
         if self.asked == 0 || self.weight <= 0.0 {
             return None;
@@ -61,8 +58,8 @@ impl Clusters {
     }
 }
 
-/// The quantile of Student's distribution for an interval of 95 %. With three degrees of freedom or more, it is
-/// computed by the expansion of Cornish and Fisher, which is 1 % low with three and nearly exact with many.
+/// The quantile for an interval of 95%. From three degrees of freedom, by Cornish and Fisher's expansion: 1% low with
+/// three, nearly exact with many.
 pub(crate) fn student(degrees: f64) -> f64 {
     if degrees < 3.0 {
         return if degrees < 2.0 { 12.706 } else { 4.303 };

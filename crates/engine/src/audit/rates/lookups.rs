@@ -1,10 +1,7 @@
-//! The weight of a table in a database's false-positive rate: it is in proportion to the share of absent keys whose
-//! lookups reach the table.
+//! The weight of a table in a database's false-positive rate: the share of absent keys whose lookups reach the table.
 //!
-//! Absent keys are assumed to be distributed like the stored ones. A lookup reaches every table of level 0 whose range
-//! holds the key, and at most one table of each level below. So a small table over a wide range is asked as often as a
-//! large one. The index cuts a table into parts with about as many entries each. The entries of a part are assumed to
-//! be spread evenly over the ends of tables in its range and the stretches between these ends.
+//! Absent keys are assumed to be distributed like stored ones, so that a small table over a wide range weighs as much
+//! as a large one.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +10,14 @@ use filterblock::database::LiveTable;
 use super::marks::Marks;
 use crate::report::ends_of;
 
-/// The entries of a table.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct TableEntries {
-    /// The number of entries; 0 if it is not known.
+    /// 0 if unknown.
     pub entries: u64,
-    /// The places of the entries in the range of keys.
+    /// Where the entries are in key order.
     pub marks: Marks,
 }
 
-/// A table's range of keys.
 #[derive(Clone, Copy, Debug)]
 struct TableRange<'a> {
     number: u64,
@@ -31,13 +26,12 @@ struct TableRange<'a> {
     entries: &'a TableEntries,
 }
 
-/// The weights of tables, by their numbers.
+/// Weights by table number.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct LookupWeights(Option<BTreeMap<u64, f64>>);
 
 impl LookupWeights {
-    /// The weights of the tables of a database whose user keys are in bytewise order. `entries`: the entries of tables,
-    /// by the tables' numbers.
+    /// Expects user keys in bytewise order. `entries`: by table number.
     pub(crate) fn of_tables(tables: &[LiveTable], entries: &BTreeMap<u64, TableEntries>) -> Self {
         let none = TableEntries::default();
         let range = |table| Self::range(table, entries, &none);
@@ -67,7 +61,7 @@ impl LookupWeights {
                 }
             });
         }
-        // The number of entries before each position.
+        // Entries before each position.
         let (mut before, mut here, mut sum) = (Vec::with_capacity(changes.len() + 1), 0.0, 0.0);
         for change in changes {
             before.push(sum);
@@ -84,8 +78,7 @@ impl LookupWeights {
         Self(Some(BTreeMap::from_iter(tables.iter().map(weight))))
     }
 
-    /// The weight of the table with this number and this number of entries. If the order of keys is not known, the
-    /// weight is `entries`; otherwise it is 0 for a table that is not live.
+    /// 0 for a table that is not live; `entries` if the key order is unknown.
     pub(crate) fn of(&self, number: Option<u64>, entries: u64) -> f64 {
         match &self.0 {
             None => entries as f64,
@@ -94,12 +87,10 @@ impl LookupWeights {
     }
 }
 
-/// The ends of all tables, in order and each once. Positions on the scale alternate: an end, then the stretch between
-/// it and the next end.
+/// The ends of all tables, in order and each once. Positions alternate: an end, then the stretch up to the next.
 struct Scale<'a>(Vec<&'a [u8]>);
 
 impl Scale<'_> {
-    /// The positions of a table's first and last key.
     fn ends(&self, table: &TableRange<'_>) -> [usize; 2] {
         let [first, last] = table.ends.map(|key| self.at(key));
         [first, last.max(first)]
@@ -111,12 +102,12 @@ impl Scale<'_> {
         if is_end { 2 * place } else { (2 * place).saturating_sub(1) }
     }
 
-    /// The position of the keys right after `key`.
     fn after(&self, key: &[u8]) -> usize {
         (2 * self.0.partition_point(|end| *end <= key)).saturating_sub(1)
     }
 
-    /// Calls `part` for each part of a table, with its number of entries and its first and last position.
+    /// Calls `part` with the entries of each part, and its first and last position. The index cuts a table into parts
+    /// with as many entries each, assumed to be spread evenly over the ends and stretches in the range.
     fn parts(&self, table: &TableRange<'_>, mut part: impl FnMut(f64, [usize; 2])) {
         let TableEntries { entries, marks } = table.entries;
         let [mut start, last] = self.ends(table);

@@ -1,4 +1,4 @@
-//! Keys of a table's index, which reveal where in the range of keys the table's entries lie.
+//! Keys of a table's index, which tell where the table's entries are in key order.
 
 use std::collections::BTreeSet;
 
@@ -6,23 +6,22 @@ use filterblock::table::Table;
 
 use crate::audit::key_encoding::KeyEncoding;
 
-/// The number of bytes after which a key is cut off. What is left sorts before the whole key and next to it.
+/// Longer keys are cut off. What is left sorts before the whole key and next to it.
 const MAX_KEY: usize = 128;
 
-/// User keys that cut a table into parts: about half of them into parts with the same number of data blocks, and the
-/// others into ever smaller parts towards both ends of the table. Near its ends, many other tables may begin or end.
+/// User keys that cut a table into parts: half of them into equal ones, the others into ever smaller ones towards both
+/// ends. Near its ends, many other tables may begin or end.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Marks {
-    /// The number of data blocks up to each key, and the key, in the order of the index. No entry of the other blocks
-    /// comes before the key and, unless the key was cut off, no entry of these blocks comes after it.
+    /// In index order, the data blocks up to each key, and the key: a bound between the entries of these blocks and of
+    /// the others, unless it was cut off.
     pub(super) keys: Vec<(u64, Box<[u8]>)>,
-    /// The number of all data blocks.
+    /// All data blocks.
     pub(super) blocks: u64,
 }
 
 impl Marks {
-    /// Takes at most `most` keys from the index of a table with internal keys. Takes no keys if the index is damaged or
-    /// its keys are too short to be internal keys.
+    /// Takes at most `most` keys from the index. Takes none if it is damaged, or has keys too short for internal keys.
     pub(crate) fn of<R>(table: &Table<R>, most: u64) -> Self {
         let blocks = if most == 0 { 0 } else { table.data_blocks().count() as u64 };
         let mut ends = ends(blocks, most).into_iter().peekable();
@@ -40,7 +39,7 @@ impl Marks {
     }
 }
 
-/// For each key to take, the number of data blocks up to it.
+/// Chooses the keys to take, by the number of data blocks up to each.
 fn ends(blocks: u64, most: u64) -> BTreeSet<u64> {
     if blocks <= most.saturating_add(1) {
         return BTreeSet::from_iter(1..blocks);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The quantile of the normal distribution for an interval of 95 %.
+/// The quantile of the normal distribution for an interval of 95%.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
 
 /// The share of absent keys that pass, measured by asking for some.
@@ -26,7 +26,7 @@ pub struct MeasuredRate {
 }
 
 impl MeasuredRate {
-    /// The rate without filters: all keys pass.
+    /// Without filters, every key may match.
     pub(crate) const ALL: Self = Self { rate: 1.0, low: 1.0, high: 1.0, asked: 0 };
 
     /// The rate if `passed` of `asked` keys passed; `None` if no key was asked for.
@@ -37,7 +37,7 @@ impl MeasuredRate {
         (asked > 0).then(|| Self::wilson(passed as f64 / asked as f64, asked as f64, asked))
     }
 
-    /// Wilson's score interval of a rate found with `sample` independent questions.
+    /// `sample`: independent samples.
     pub(super) fn wilson(rate: f64, sample: f64, asked: u64) -> Self {
         let z2 = Z * Z;
         let middle = (rate + z2 / (2.0 * sample)) / (1.0 + z2 / sample);

@@ -1,8 +1,7 @@
-//! Rates of false positives, measured by asking filters for keys that are not there.
+//! False-positive rates, measured by checking filters for absent keys.
 //!
-//! There are two kinds of keys. Random keys have hashes that are independent of those of stored
-//! keys; [`random`] asks for them. Neighbours differ from a stored key in a byte or by appended
-//! bytes, so that their hashes may depend on its hash; [`neighbours`] makes them.
+//! [`random`] keys have hashes independent of those of stored keys. [`neighbours`] differ from a stored key in a byte
+//! or by appended bytes, so that their hashes may depend on its hash.
 
 pub(crate) mod clusters;
 pub(crate) mod lookups;

@@ -1,50 +1,45 @@
 //! Absent keys near stored ones, made by changing a byte of a stored key or by appending bytes.
 //!
-//! The absent keys are made from the first keys of a filter. Made keys that turn out to be stored are struck out, and
-//! the filter is asked for the other made keys. If all keys of the filter are seen, their order does not matter. The
-//! memory taken does not grow with the filter.
+//! They are made from the first keys of a filter, and struck out if they turn out to be stored: memory does not grow
+//! with the filter.
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
 use super::random::SplitMix;
 
-/// The maximum number of stored keys to make absent keys from.
+/// Stored keys to make absent keys from.
 const MAX_SEEDS: usize = 256;
-/// The maximum number of bytes of the stored keys to make absent keys from.
 const MAX_SEED_BYTES: usize = 64 << 10;
-/// The maximum number of bytes of keys to make for a filter. If keys are long, few are made.
+/// Of keys to make for a filter. If keys are long, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
 
-/// Makes neighbours of the keys of one filter after another.
 #[derive(Default, Debug)]
 pub(crate) struct Neighbours {
     random: SplitMix,
-    /// The maximum number of keys to make for the current filter.
+    /// Keys to make for the current filter.
     count: usize,
-    /// The stored keys to make absent keys from. `None`: no filter has begun, or the absent keys have been
-    /// made.
+    /// Stored keys to make absent keys from. `None`: no filter has begun, or the absent keys have been made.
     seeds: Option<KeyBuf>,
     seed_bytes: usize,
-    /// The hashes of the stored keys seen before absent keys were made.
+    /// Of the stored keys seen before absent keys were made.
     stored: Vec<u64>,
     made: KeyBuf,
-    /// The keys in `made` that may be asked for, sorted by hash.
+    /// The keys in `made` that may be checked, sorted by hash.
     candidates: Vec<Candidate>,
     within: Option<Within>,
     answers: Vec<bool>,
 }
 
-/// A key that was made, and is not known to be stored.
+/// A made key that is not known to be stored.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     hash: u64,
-    /// The key's index in `made`.
+    /// In `made`.
     at: usize,
-    /// The key turned out to be stored.
+    /// It turned out to be stored.
     struck: bool,
 }
 
-/// The first and the last of the keys seen.
 #[derive(Default, Debug)]
 struct Within {
     first: Option<Vec<u8>>,
@@ -60,9 +55,8 @@ impl Neighbours {
 
     /// Begins another filter, for which at most `count` keys will be made.
     ///
-    /// `partial`: [`key`](Self::key) will not be called for all keys of the filter, but only for those of one
-    /// data block. Then only keys between the keys of that block are asked for, which no other data block
-    /// holds.
+    /// `partial`: [`key`](Self::key) is called only for the keys of one data block of the filter. Then only keys within
+    /// that block are checked, which no other block holds.
     pub(crate) fn begin(&mut self, count: usize, partial: bool) {
         self.count = count;
         self.seeds = Some(KeyBuf::new());
@@ -73,7 +67,7 @@ impl Neighbours {
         self.within = partial.then(Within::default);
     }
 
-    /// Takes note of a key that the filter has.
+    /// `key`: one that the filter has.
     #[inline]
     pub(crate) fn key(&mut self, key: &[u8]) {
         if let Some(within) = &mut self.within {
@@ -96,7 +90,6 @@ impl Neighbours {
         }
     }
 
-    /// Makes keys, none of which is among the keys seen so far.
     fn make(&mut self) {
         let Some(seeds) = self.seeds.take() else { return };
         self.stored.sort_unstable();
@@ -117,8 +110,8 @@ impl Neighbours {
         keep_first_of_each_hash(&mut self.candidates);
     }
 
-    /// Asks the filter for the made keys that are not known to be stored. Returns how many passed, and how
-    /// many were asked for. `offset`: the offset of a data block that the filter covers.
+    /// Returns how many of the made keys may match, and how many were checked. `offset`: of a data block that the
+    /// filter covers.
     pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,
@@ -136,8 +129,7 @@ impl Neighbours {
     }
 }
 
-/// Sorts candidates by hash. Of candidates with the same hash, only the one made first stays. The result does not
-/// depend on how the sort treats equal hashes, so every platform asks for the same keys.
+/// Keeps the candidate that was made first of those with one hash, so that every platform checks the same keys.
 fn keep_first_of_each_hash(candidates: &mut Vec<Candidate>) {
     candidates.sort_unstable_by_key(|candidate| (candidate.hash, candidate.at));
     candidates.dedup_by_key(|candidate| candidate.hash);
@@ -153,13 +145,12 @@ impl Within {
         self.last.extend_from_slice(key);
     }
 
-    /// Returns true for a key between the keys seen. If the keys seen were not in order, returns false for every key.
+    /// False for every key if the keys seen were not in order.
     fn has(&self, key: &[u8]) -> bool {
         !self.descends && self.first.as_ref().is_some_and(|first| &first[..] < key && key < &self.last[..])
     }
 }
 
-/// Makes a key that differs from `seed`.
 fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(seed);
@@ -172,7 +163,7 @@ fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     }
 }
 
-/// A fast hash of low quality. A generated key that collides with a stored one is skipped.
+/// Fast, of low quality. A made key that collides with a stored one is skipped.
 #[inline]
 pub(crate) fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,8 +1,7 @@
-//! The rate of false positives among random keys.
+//! The false-positive rate of random keys.
 //!
-//! Each filter is asked in proportion to its weight: the more entries its data blocks have, the more lookups reach
-//! it. LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers. So
-//! these filters are asked for random numbers, without making keys.
+//! Each filter is checked in proportion to its entries. LevelDB's filters see only a hash of 32 bits, so they are
+//! checked for random hashes, without making keys.
 
 use std::ops::RangeInclusive;
 
@@ -12,34 +11,32 @@ use super::measured::MeasuredRate;
 use super::weights::FilterWeights;
 use crate::audit::stats::FilterStats;
 
-/// The number of keys that have to pass: the interval then reaches about a seventh of the rate to either side.
+/// Keys that have to match: the interval then reaches about a seventh of the rate to either side.
 const ENOUGH: u64 = 200;
-/// The number of questions between two checks of the number that passed, unless fewer are allowed.
+/// Samples between two checks of the number that match, unless fewer are allowed.
 const ROUND: u64 = 4096;
-/// Filters of the policies with these names are asked for random hashes instead of keys.
+/// Checked for random hashes instead of keys.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
-/// Asks the filters for random keys until enough have passed, or until another round would exceed `most`. `weights`:
-/// the weights of the filters. `None`: no filter has a weight, or the policy has no hash for keys, as is true of a
-/// policy that never looks at keys.
+/// Checks random keys until enough match, or until another round would exceed `most`. `None`: no filter has a weight,
+/// or the policy never looks at keys.
 pub(crate) fn random_rate(
     filters: &FilterStats,
     weights: &FilterWeights<'_>,
     most: u64,
 ) -> Option<MeasuredRate> {
     let reader = filters.reader();
-    // Filters whose policy never looks at a key have no rate.
+    // Filters of a policy that never looks at keys have no rate.
     reader.policy().hash_key(&[0; 16])?;
     let hashed = HASHED.contains(&reader.policy().name());
-    // The questions differ from table to table: the same questions would be wrong about all tables in the same way.
+    // Differs from table to table: the same samples would be wrong about all tables in the same way.
     let (words, _) = reader.contents().as_chunks::<8>();
     let seed = words.iter().fold(0, |seed, word| mix(seed ^ u64::from_le_bytes(*word)));
     let mut random = SplitMix(seed);
     let mut passes = |offset: u64| {
         let bits = random.next();
         if hashed {
-            // A policy with two hashes of 32 bits gets the same number for both, because a table is written with only
-            // one of the hashes.
+            // A policy with two hashes of 32 bits gets the same for both: a table is written with only one of them.
             let hash = u64::from(bits as u32);
             reader.hash_may_match(offset, KeyHash::new(hash << 32 | hash))
         } else {
@@ -55,14 +52,13 @@ pub(crate) fn random_rate(
     let part = weights.sum() / round as f64;
     let (mut passed, mut asked) = (0, 0);
     while asked == 0 || passed < ENOUGH && asked + round <= most {
-        // The weight is cut into equal parts, with one question at a random position in each. A fixed step could
-        // coincide with a pattern that the table repeats.
+        // One sample at a random position in each of equal parts of the weight. A fixed step could coincide with a
+        // pattern that the table repeats.
         let mut places = weights.iter();
         let (mut current, mut end) = (0, 0.0);
         for number in 0..round {
             let at = (number as f64 + choice.share()) * part;
-            // Because of rounding, the weights may add up to less than the last positions. The questions at these
-            // positions go to the last filter.
+            // Rounding may leave the last positions without a filter: they go to the last one.
             while end <= at
                 && let Some((offset, weight)) = places.next()
             {
@@ -79,51 +75,47 @@ pub(crate) fn random_rate(
 pub(crate) struct SplitMix(pub u64);
 
 impl SplitMix {
-    /// The next random number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// A number that is at least 0 and less than 1.
+    /// Returns at least 0 and less than 1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / 2_f64.powi(53)
     }
 }
 
-/// Mixes the bits of `value`: the generator's last step.
+/// The generator's last step.
 pub(crate) const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
 }
 
-/// The limits on the number of random keys for a table.
+/// Random keys for a table.
 const RANDOM_KEYS: RangeInclusive<u64> = 20_000..=400_000;
-/// The approximate number of random keys for all tables.
+/// Random keys for all tables, approximately.
 const RANDOM_KEYS_OF_ALL: u64 = 50_000_000;
-/// The limits on the number of neighbours for a data block.
+/// Neighbours for a data block.
 const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
-/// The approximate sum over all tables of the number of neighbours for a data block.
+/// Over all tables, the sum of the neighbours for a data block, approximately.
 const NEIGHBOURS_OF_ALL: u64 = 160_000;
-/// The maximum number of keys of a table's index to keep.
+/// Keys of a table's index to keep.
 const MARKS: u64 = 31;
-/// The maximum number of keys of indexes to keep for all tables. If there are so many tables that none gets a key,
-/// keys would change little: hardly any table has an end of another table within its range.
+/// Of all tables. With more tables, marks would change little: hardly any table has an end of another in its range.
 const MARKS_OF_ALL: u64 = 40_000;
 
-/// The limits on the questions to ask of a table, and on the keys of its index to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ProbeBudget {
     pub random_keys: u64,
-    /// The maximum number of neighbours to make for each sampled data block.
+    /// To make for each sampled data block.
     pub neighbours: usize,
-    /// The maximum number of keys of the table's index to keep, see [`Marks`](super::Marks).
+    /// Keys of the table's index to keep, see [`Marks`](super::Marks).
     pub marks: u64,
 }
 
 impl ProbeBudget {
-    /// The budget for each of `tables` tables.
     pub(crate) fn for_each_of(tables: usize) -> Self {
         let share = |all: u64, limits: RangeInclusive<u64>| {
             (all / (tables as u64).max(1)).clamp(*limits.start(), *limits.end())

@@ -1,23 +1,22 @@
 //! The weight of a filter in a rate: the share of absent keys that the index sends to it.
 //!
-//! Absent keys that are distributed like the stored ones reach a data block in proportion to its entries. So the weight
-//! of a filter is the number of entries in its data blocks, however many blocks these are. The size of the filter
-//! reveals that number, because LevelDB gives each entry the same number of bits.
+//! It is the number of entries in the filter's data blocks. The size of the filter reveals it, because LevelDB gives
+//! each entry the same number of bits.
 
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
-/// The filters of a filter block with their weights, each with the offset of a data block that it covers.
+/// Each filter's weight, with the offset of a data block that it covers.
 #[derive(Debug)]
 pub(crate) struct FilterWeights<'a> {
     filters: &'a FilterStats,
-    /// The data blocks of the table; `None` for a filter block without its table.
+    /// `None` for a filter block without its table.
     blocks: Option<&'a Offsets>,
-    /// The weight of a data block whose filter does not reveal the number of the block's entries.
+    /// Of a data block whose filter does not reveal the number of its entries.
     of_block: f64,
     sum: f64,
 }
 
-/// A filter: its index, the offset of a data block that it covers, and the number of data blocks that it covers.
+/// A filter's index, the offset of a data block that it covers, and how many it covers.
 type Covering = (u64, u64, u64);
 
 impl<'a> FilterWeights<'a> {
@@ -35,7 +34,7 @@ impl<'a> FilterWeights<'a> {
         weights
     }
 
-    /// For each filter that lookups reach: the offset of a data block that it covers, and its weight.
+    /// Returns, for each filter that lookups reach, the offset of a data block that it covers, and its weight.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, f64)> {
         self.covering().map(|(index, offset, blocks)| {
             let known = self.filters.relative_entries(index);
@@ -43,12 +42,12 @@ impl<'a> FilterWeights<'a> {
         })
     }
 
-    /// The weight of all filters together; 0 if lookups reach no filter.
+    /// 0 if lookups reach no filter.
     pub(super) const fn sum(&self) -> f64 {
         self.sum
     }
 
-    /// The share of absent keys expected to pass, going by the bits set; `None` if no filter has a weight.
+    /// The false-positive rate by the bits set; `None` if no filter has a weight.
     pub(crate) fn estimated_rate(&self) -> Option<f64> {
         let rates = self.iter().map(|(offset, weight)| weight * self.filters.rate_at(offset));
         (self.sum > 0.0).then(|| (rates.sum::<f64>() / self.sum).min(1.0))

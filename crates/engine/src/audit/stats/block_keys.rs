@@ -7,29 +7,26 @@ use filterblock::table::Table;
 use super::distinct::{KeySketch, key_hash};
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 
-/// The keys of a table with at most this many data blocks are noted, so that the different keys of several tables can
-/// be counted.
+/// Up to this many data blocks, the keys are noted, so that the different keys of several tables can be counted.
 const MOST_NOTED: u64 = 65;
-/// The types of LevelDB's entries.
+/// A deletion and a put.
 const TYPES: [u8; 2] = [0, 1];
 
-/// The numbers of entries and of different keys in a data block.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct BlockKeys {
     pub(crate) entries: u64,
-    /// The number of entries whose user key differs from that of the entry before, which may be in the block before.
+    /// Entries whose user key differs from that of the entry before, which may be in the block before.
     pub(crate) keys: u64,
 }
 
-/// Counts the entries and user keys of individual data blocks, or of a whole table.
+/// Counts the entries and user keys of single data blocks, or of a whole table.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct KeyCounter {
     now: BlockKeys,
     last: Vec<u8>,
-    /// All keys seen could be internal keys, and the versions of each user key are in the order of internal keys.
+    /// All keys could be internal keys, and the versions of each user key are in order.
     looks_internal: bool,
-    /// The keys seen: the user keys in them, if they are internal keys, and the whole keys. `None`: the keys are not
-    /// noted.
+    /// The keys seen, as internal and as whole keys. `None`: keys are not noted.
     seen: Option<[KeySketch; 2]>,
 }
 
@@ -40,24 +37,22 @@ impl Default for KeyCounter {
 }
 
 impl KeyCounter {
-    /// A counter for a table with `blocks` data blocks.
     pub(super) fn new(blocks: u64) -> Self {
         Self { seen: (blocks <= MOST_NOTED).then(Default::default), ..Self::default() }
     }
 
-    /// A counter for all entries of a table in the order of the file. `notes`: the counter notes the keys.
+    /// Counts all entries of a table in the order of the file. `notes`: the keys are noted.
     pub(crate) fn of_all(notes: bool) -> Self {
         Self { seen: notes.then(Default::default), ..Self::default() }
     }
 
-    /// Begins a data block. A caller that counts all blocks in order does not call this, so that the first key of a
-    /// block is compared with the last key of the block before.
+    /// Is not called to count all blocks in order: a block's first key is then compared with the last one before.
     pub(super) fn begin(&mut self) {
         self.now = BlockKeys::default();
         self.last.clear();
     }
 
-    /// Takes the next key of the block. `before`: the hash of the user key in the index entry of the block before.
+    /// `before`: the hash of the user key in the index entry of the block before.
     pub(crate) fn add(&mut self, key: &[u8], before: Option<u64>) {
         let user_key = KeyEncoding::Internal.filtered(key).unwrap_or(key);
         let is_first = self.now.entries == 0;
@@ -82,7 +77,7 @@ impl KeyCounter {
         self.last.extend_from_slice(key);
     }
 
-    /// The counts since the last `begin`, or of all entries if it was never called.
+    /// Counts the entries since the last `begin`, or all if it was never called.
     pub(crate) const fn end(&self) -> BlockKeys {
         self.now
     }
@@ -91,7 +86,6 @@ impl KeyCounter {
         self.looks_internal
     }
 
-    /// The keys seen, if they were noted.
     pub(crate) fn into_seen(self, is_internal: bool) -> Option<KeySketch> {
         let [internal, whole] = self.seen?;
         Some(if is_internal { internal } else { whole })
@@ -103,9 +97,8 @@ fn ends_like_internal(key: &[u8]) -> bool {
     is_internal(key) && (kind.is_some_and(|kind| TYPES.contains(kind)) || has_timed_type(key))
 }
 
-/// For each of the data blocks at `offsets`, which are in ascending order, the hash of the user key in the index entry
-/// of the block before it. LevelDB puts the last key of a block into its index entry if the next block begins with
-/// another version of that key, and otherwise a key that comes before the first key of the next block.
+/// Returns, for each of the ascending `offsets`, the hash of the user key in the index entry of the block before.
+/// LevelDB puts the last key of a block there if the next block begins with another version of it.
 pub(super) fn keys_before<R>(table: &Table<R>, offsets: &[u64]) -> BTreeMap<u64, u64> {
     let mut found = BTreeMap::new();
     let (mut index, mut before) = (table.index(), None);

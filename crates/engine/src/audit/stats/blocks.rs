@@ -11,24 +11,24 @@ use crate::{
     report::ErrorKind,
 };
 
-/// The data blocks of a table, each once however often the index names it.
+/// The data blocks of a table, each once however often the index lists it.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Blocks {
     pub offsets: Offsets,
-    /// The number of entries of the index.
+    /// Of the index.
     pub(super) entries: u64,
     pub damage: Damage,
 }
 
 impl Blocks {
-    /// Lists the blocks that lie within the file. Their bytes are not read.
+    /// Lists the blocks within the file, but does not read them.
     pub(crate) fn list<R>(table: &Table<R>) -> Result<Self> {
         let mut blocks = Self::default();
         table.data_blocks().try_for_each(|handle| blocks.add(table, handle))?;
         Ok(blocks)
     }
 
-    /// Lists the blocks whose trailers can be read, and the compression types found in the trailers.
+    /// Lists the blocks with readable trailers, and the compression types there.
     pub(crate) fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
         let (mut blocks, mut types) = (Self::default(), BTreeSet::new());
         for block in table.data_block_types() {
@@ -38,13 +38,12 @@ impl Blocks {
         Ok((blocks, types))
     }
 
-    /// Returns true if the index names as many different sound blocks as it has entries.
+    /// True if the index lists as many different sound blocks as it has entries.
     pub(crate) const fn are_distinct(&self) -> bool {
         self.entries == self.offsets.len()
     }
 
-    /// Adds the block of the next entry of the index. A block with a fault is noted as damage and
-    /// not listed.
+    /// A block with a fault is noted as damage and not listed.
     fn add<R>(&mut self, table: &Table<R>, handle: Result<BlockHandle>) -> Result<()> {
         self.entries += 1;
         let file_size = table.file_size();
@@ -57,7 +56,7 @@ impl Blocks {
                 );
                 self.damage.note(text, ErrorKind::Damaged, Some(offset));
             }
-            // A block is identified by its offset: no sound index names the same offset twice.
+            // No sound index lists the same offset twice, so the offset identifies a block.
             Ok(BlockHandle { offset, .. }) if self.offsets.contains(offset) => {
                 let text = format_args!(
                     "index: expected each data block once, found the one at offset {offset} again"
@@ -78,24 +77,21 @@ impl Blocks {
     }
 }
 
-/// The faults of a table outside its filters: the first fault, and the number of further faults.
+/// Faults of a table outside its filters: the first one, and the number of others.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
     first: Option<(String, ErrorKind)>,
-    /// The offset of the data block that the first fault is in; `None` if it is in no data block.
+    /// Where the first fault is; `None`: in no data block.
     block: Option<u64>,
-    /// The keys that cannot be read because of the first fault. `None`: the fault is in no data block, or these keys
-    /// are not known.
+    /// Lost because of the first fault. `None`: the fault is in no data block, or the keys are unknown.
     pub lost: Option<LostKeys>,
     more: u64,
-    /// A part of the table could not be read; its contents may be sound.
+    /// A part of the table could not be read and may be sound.
     pub unreadable: bool,
 }
 
 impl Damage {
-    /// Notes that the data block at `offset` does not decode. Returns false, and notes nothing, if
-    /// the block may be sound: this build does not support its compression, or a limit forbids
-    /// decoding it.
+    /// False, and nothing is noted, if the block may be sound: unsupported compression, or more than a limit allows.
     pub(super) fn note_block(&mut self, error: &Error, offset: u64) -> bool {
         let is_damage = !matches!(error.without_path(), Error::Unsupported { .. } | Error::Limit { .. });
         if is_damage {
@@ -116,7 +112,6 @@ impl Damage {
         }
     }
 
-    /// The kind of the first fault.
     pub(crate) fn kind(&self) -> Option<ErrorKind> {
         self.first.as_ref().map(|(_, kind)| *kind)
     }
@@ -125,7 +120,6 @@ impl Damage {
         self.first.is_none()
     }
 
-    /// Finds the keys that cannot be read because of the first fault.
     pub(super) fn find_lost_keys<R>(&mut self, table: &Table<R>, encoding: KeyEncoding) {
         self.lost = self.block.and_then(|offset| LostKeys::of_block(table, offset, encoding));
     }

@@ -1,5 +1,4 @@
-//! Data blocks side by side in up to three places of a table: a sample for sources that need a
-//! request for each place.
+//! Data blocks next to each other in up to three places: a sample for sources that need a request per place.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -9,24 +8,21 @@ use super::block_keys::BlockKeys;
 use super::{blocks::Blocks, key_count::Counts, sample::Sample};
 use crate::report::EntryCount;
 
-/// The number of places.
 const PLACES: u64 = 3;
-/// The maximum number of data blocks in all places together.
+/// In all places together.
 const MAX_BLOCKS: u64 = 16;
-/// The maximum number of bytes of a place, unless its first block is larger.
+/// Of one place, unless its first block is larger.
 const MAX_BYTES: u64 = 44 << 10;
-/// The number of bytes after each block, for its type and its checksum.
+/// Bytes after each block: its type and its checksum.
 const TRAILER: u64 = 5;
-/// The half width of the interval in standard errors: Student's t for three places and 95 %.
+/// Half the width of the interval: Student's t for three places and 95%.
 const STANDARD_ERRORS: f64 = 4.303;
 
-/// The data blocks of up to three places.
 #[derive(Default, Debug)]
 pub(crate) struct Clusters(Vec<Vec<BlockHandle>>);
 
 impl Clusters {
-    /// Chooses blocks that `blocks` lists: all if they are few and small, else some in the middle of
-    /// each third of the index. Together they are no larger than the file.
+    /// All blocks if they are few and small, else some amid each third. Together they are no larger than the file.
     pub(crate) fn choose<R>(table: &Table<R>, blocks: &Blocks) -> Self {
         let entries = blocks.entries;
         let mut room = table.file_size();
@@ -59,26 +55,22 @@ impl Clusters {
         self.0.iter().flatten().copied()
     }
 
-    /// The ranges of bytes that the blocks occupy in the file, each with its trailer.
+    /// Includes the trailers.
     pub(crate) fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
         let end = |handle: &BlockHandle| handle.offset.saturating_add(handle.size).saturating_add(TRAILER);
         self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()
     }
 
-    /// The numbers of the table's entries and different keys, estimated from those of the blocks in `sample`.
-    /// Both are `None` if a place has no block that could be decoded, unless all blocks of the table were
-    /// decoded.
+    /// Both counts are `None` if no block of some place could be decoded, unless all blocks of the table were.
     pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
-        // A block has at least one entry, but its entries may all be versions of the last key of the
-        // block before.
+        // A block has at least one entry, but all may be versions of the last key of the block before.
         let entries = self.estimate(sample, blocks, 1, |block| block.entries);
         let keys = self.estimate(sample, blocks, 0, |block| block.keys);
         let is_internal = sample.has_internal_keys(sample.keys());
         Counts::new(entries, keys, sample.keys().clone(), is_internal)
     }
 
-    /// Estimates the sum, over all blocks, of the number that `of` returns for a block. `None`: not all blocks were
-    /// decoded, and of some place no block was. `least`: the least such number.
+    /// `None`: not all blocks were decoded, and of some place none. `least`: of one block.
     fn estimate(
         &self,
         sample: &Sample,
@@ -103,8 +95,7 @@ impl Clusters {
         let places = means.len() as f64;
         let of_all = means.iter().sum::<f64>() / places;
         let spread: f64 = means.iter().map(|mean| (mean - of_all).powi(2)).sum::<f64>() / (places - 1.0);
-        // A difference that no decoded block reveals is assumed to occur in fewer than one of `number`
-        // blocks.
+        // A difference that no decoded block shows is assumed in fewer than one of `number` blocks.
         let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
         let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
         let least = sum.saturating_add(all.saturating_sub(number).saturating_mul(least));

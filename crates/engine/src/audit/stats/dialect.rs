@@ -1,29 +1,26 @@
-//! The hash of filters under LevelDB's old policy name, found by trying both hashes on keys that
-//! the table holds.
+//! The hash of filters under LevelDB's old policy name: tries both hashes on stored keys.
 
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 
 use crate::{audit::key_encoding::is_internal, report::Dialect};
 
-/// The policy's name in LevelDB up to 1.17, and in goleveldb, which still writes it.
+/// In LevelDB up to 1.17, and in goleveldb, which still writes it.
 pub(crate) const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
 pub(super) type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
 
-/// The filters of a table, read with one hash: as filters of whole keys, and of the user part of internal
-/// keys.
+/// Filters read with one hash: of whole keys, and of the user part of internal keys.
 struct HashReader<'a> {
     whole: Reader<'a, LegacyBloomPolicy>,
     user_part: Reader<'a, BashoInternalFilterPolicy<LegacyBloomPolicy>>,
 }
 
-/// The filters of a table, read with either hash.
 pub(super) struct HashReaders<'a> {
     unsigned: HashReader<'a>,
     signed: HashReader<'a>,
 }
 
-/// Counts the stored keys that match with each hash, as whole keys and by their user part.
+/// Counts stored keys that match with each hash, as whole keys and by their user part.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(super) struct HashTrial {
     asked: u64,
@@ -41,14 +38,14 @@ impl<'a> HashReader<'a> {
     }
 
     fn matches(&self, offset: u64, key: &[u8]) -> [u64; 2] {
-        // The wrapping policy passes keys that are too short to be internal keys, but these are no matches.
+        // The wrapping policy lets keys match that are too short for internal keys.
         let user_part = is_internal(key) && self.user_part.key_may_match(offset, key);
         [self.whole.key_may_match(offset, key), user_part].map(u64::from)
     }
 }
 
 impl<'a> HashReaders<'a> {
-    /// The filters, read with the hash that fits, or with the unsigned hash if both fit or neither does.
+    /// Read with the hash that fits; with the unsigned one if both fit or neither.
     pub(super) const fn by(&self, fitting: Option<Dialect>) -> &Reader<'a, LegacyBloomPolicy> {
         match fitting {
             Some(Dialect::Signed) => &self.signed.whole,
@@ -56,7 +53,7 @@ impl<'a> HashReaders<'a> {
         }
     }
 
-    /// `None` for filters of policies other than the one with the old name.
+    /// `None`: another policy.
     pub(super) fn new(policy: &str, contents: &'a [u8]) -> Option<Self> {
         let reader = |hash| HashReader::new(hash, contents);
         (policy == OLD_NAME)
@@ -65,7 +62,7 @@ impl<'a> HashReaders<'a> {
 }
 
 impl HashTrial {
-    /// Asks the filters for a key that is stored in the data block at `offset`.
+    /// `key`: stored in the data block at `offset`.
     pub(super) fn ask(&mut self, readers: &HashReaders<'_>, offset: u64, key: &[u8]) {
         self.asked += 1;
         for (counts, reader) in [(&mut self.unsigned, &readers.unsigned), (&mut self.signed, &readers.signed)]
@@ -76,8 +73,7 @@ impl HashTrial {
         }
     }
 
-    /// The hash with which the filters deny none of the stored keys asked for; `Either` if that is true of
-    /// both hashes. `None`: with either hash, the filters deny some of the keys, or no key was asked for.
+    /// The hash with which no stored key is hidden; `Either`: both. `None`: neither, or no key was checked.
     pub(super) fn fitting(&self) -> Option<Dialect> {
         let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
         match (fits(self.unsigned), fits(self.signed)) {

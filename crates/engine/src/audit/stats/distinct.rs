@@ -1,29 +1,25 @@
-//! The number of different keys in several tables: counted while they are few, estimated from the
-//! smallest of their hashes when they are many.
+//! The number of different keys in several tables: counted while few, then estimated from the smallest hashes.
 
 use crate::audit::rates::mix;
 
-/// The maximum number of hashes of a sketch after shrinking. With that many hashes, the estimate is
-/// off by less than 0.8 % in 19 of 20 cases.
+/// Hashes kept after shrinking. The estimate is then off by less than 0.8% in 19 of 20 cases.
 const KEPT: usize = 1 << 16;
-/// The quantile of the normal distribution for an interval of 95 %.
+/// The quantile of the normal distribution for an interval of 95%.
 const Z: f64 = 1.96;
 
-/// The different keys seen so far, as the smallest of their hashes.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct KeySketch {
     hashes: Vec<u64>,
-    /// Only hashes below this are kept. `None`: all hashes are kept.
+    /// Only smaller hashes are kept; `None`: all.
     bound: Option<u64>,
 }
 
-/// A number of different keys, with its interval of 95 %.
+/// A number with its interval of 95%.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SketchedNumber {
     pub keys: u64,
     pub low: u64,
     pub high: u64,
-    /// All keys were counted.
     pub exact: bool,
 }
 
@@ -42,7 +38,6 @@ impl KeySketch {
         }
     }
 
-    /// Adds all keys that `other` has seen.
     pub(crate) fn merge(&mut self, other: &Self) {
         if let Some(bound) = other.bound {
             self.bound = Some(self.bound.map_or(bound, |own| own.min(bound)));
@@ -68,7 +63,6 @@ impl KeySketch {
         let Some(bound) = all.bound else {
             return SketchedNumber { keys: kept, low: kept, high: kept, exact: true };
         };
-        // The share of all possible hashes that lies below the bound.
         let share = bound as f64 / 2_f64.powi(64);
         let keys = kept as f64 / share;
         let error = Z / (kept as f64).sqrt();
@@ -82,7 +76,7 @@ impl KeySketch {
     }
 }
 
-/// A hash of 64 bits, all of which depend on all bytes of the key.
+/// All 64 bits depend on all bytes of the key.
 pub(super) fn key_hash(key: &[u8]) -> u64 {
     let (words, rest) = key.as_chunks::<8>();
     let start = mix(key.len() as u64 + 1);

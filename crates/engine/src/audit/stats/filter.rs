@@ -1,19 +1,18 @@
-//! One filter: its size, its bits set, and the share of absent keys that pass it.
+//! One filter: its size, its bits set, and its false-positive rate.
 
 use filterblock::FilterShape;
 
 use crate::report::words;
 
-/// A filter of a filter block.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Filter {
     pub state: FilterState,
     pub bytes: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// The number of probes per key. `None`: the filter has no bytes, or is not described.
+    /// `None`: the filter has no bytes, or is not described.
     pub probes: Option<u32>,
-    /// The share of absent keys that pass.
+    /// The share of absent keys that may match.
     pub rate: f64,
 }
 
@@ -31,13 +30,11 @@ words! {
 }
 
 impl Filter {
-    /// A filter without bytes of its own.
     pub(super) const fn without_bytes(state: FilterState, rate: f64) -> Self {
         Self { state, bytes: 0, bits: 0, bits_set: 0, probes: None, rate }
     }
 
-    /// A filter of `len` bytes, as its policy describes it. Without a `shape`, every key is assumed
-    /// to match.
+    /// Assumes that every key may match if there is no `shape`.
     pub(super) fn described(len: usize, shape: Option<FilterShape>) -> Self {
         let unknown = Self { bytes: len as u64, ..Self::without_bytes(FilterState::Ok, 1.0) };
         shape.map_or(unknown, |shape| Self {

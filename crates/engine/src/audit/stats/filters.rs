@@ -1,4 +1,4 @@
-//! The filters of a filter block: sizes, bits set, and the expected rate of false positives.
+//! The filters of a filter block: sizes, bits set, and the expected false-positive rate.
 
 use std::ops::RangeInclusive;
 
@@ -9,27 +9,24 @@ use super::filter::{Filter, FilterState};
 use super::offsets::Offsets;
 use crate::report::EntryCount;
 
-/// With a greater base_lg, all filters are malformed.
+/// With a greater one, all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
 
-/// The filters of a filter block, described by their policy.
 #[derive(Clone, Debug)]
 pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
-    /// The filters have more bytes together than the filter block, so that some of them share bytes. A damaged offset
-    /// array can name the same bytes for a million filters. Such filters are not described, because that takes a pass
-    /// over each of them. If this is false, the passes are over no more bytes than those of a sound block.
+    /// The filters share bytes, as a damaged offset array lets a million of them do. They are then not described: each
+    /// takes a pass over its bytes.
     overlap: bool,
 }
 
-/// The sums over all filters of a filter block.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Summary {
     pub filters: u64,
     pub empty: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// The number of probes per key. `None`: the filters differ, or no filter is described.
+    /// `None`: the filters differ, or none is described.
     pub probes: Option<u32>,
 }
 
@@ -45,19 +42,19 @@ impl FilterStats {
         &self.reader
     }
 
-    /// The index of the filter for the data block at `offset`. There may be no such filter.
+    /// There may be no filter with this index.
     pub(crate) fn index_for(&self, offset: u64) -> u64 {
         if self.reader.base_lg() > MAX_BASE_LG { u64::MAX } else { offset >> self.reader.base_lg() }
     }
 
-    /// The filter with this index; `None` if the index is beyond that of the last filter.
+    /// `None`: there are fewer filters.
     pub(crate) fn filter(&self, index: u64) -> Option<Filter> {
         let index = usize::try_from(index).ok().filter(|&index| index < self.reader.num_filters())?;
         if self.reader.base_lg() > MAX_BASE_LG {
             return Some(Filter::without_bytes(FilterState::Malformed, 1.0));
         }
         let Some(filter) = self.reader.filter(index) else {
-            // A malformed filter denies nothing, unless it is an empty one in a wrong place.
+            // A malformed filter rules nothing out, unless it is an empty one in a wrong place.
             let offset = (index as u64).checked_shl(self.reader.base_lg().into()).unwrap_or_default();
             let rate = if self.reader.key_may_match(offset, b"") { 1.0 } else { 0.0 };
             return Some(Filter::without_bytes(FilterState::Malformed, rate));
@@ -90,18 +87,17 @@ impl FilterStats {
         summary
     }
 
-    /// The share of absent keys that the filter for the data block at `offset` lets pass; 1 if there is no such filter.
+    /// The share of absent keys that may match at `offset`; 1 without a filter there.
     pub(crate) fn rate_at(&self, offset: u64) -> f64 {
         self.filter(self.index_for(offset)).map_or(1.0, |filter| filter.rate)
     }
 
-    /// The approximate number of entries that filter `index` was made for, in a unit that all filters of the block
-    /// share: the bits of the filter or, if these are the fewest that a filter has, the bits that its keys would get
-    /// without that minimum. `None`: there is no such filter, or the number cannot be derived from it.
+    /// The entries that filter `index` was made for, approximately, in a unit that all filters of the block share:
+    /// bits, or those its keys would get without the minimum. `None`: no such filter, or it does not reveal the number.
     pub(crate) fn relative_entries(&self, index: u64) -> Option<f64> {
-        /// The minimum number of bits of a filter.
+        /// Bits of the smallest filter.
         const FEWEST: usize = 64;
-        /// The number of probes that LevelDB makes for each bit a key.
+        /// LevelDB's probes for each bit per key.
         const PROBES: f64 = 0.69;
         if self.overlap || self.reader.base_lg() > MAX_BASE_LG {
             return None;
@@ -122,12 +118,12 @@ impl FilterStats {
         Some(entries.clamp(1.0, most) * bits_per_entry)
     }
 
-    /// The false-positive rate of each filter that covers some of these data blocks; 1 for a filter that is missing.
+    /// Counts each filter that covers some of these blocks; a missing one has the rate 1.
     pub(crate) fn covering_rates(&self, blocks: &Offsets) -> impl Iterator<Item = f64> {
         self.covering(blocks).map(|index| self.filter(index).map_or(1.0, |filter| filter.rate))
     }
 
-    /// Returns true if the filter for the data block at `offset` also covers another of `blocks`.
+    /// True if the filter for the block at `offset` also covers another of `blocks`.
     pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
         blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
     }
@@ -138,7 +134,7 @@ impl FilterStats {
         indices.filter(move |&index| last.replace(index) != Some(index))
     }
 
-    /// The smallest and the greatest offset that a data block covered by filter `index` can have.
+    /// The offsets that data blocks covered by filter `index` can have.
     pub(crate) fn range(&self, index: u64) -> RangeInclusive<u64> {
         let lg = u32::from(self.reader.base_lg().min(MAX_BASE_LG));
         let start = u128::from(index) << lg;
@@ -148,12 +144,12 @@ impl FilterStats {
     }
 }
 
-/// The number of bits a key that LevelDB's documentation recommends.
+/// Bits per key that LevelDB's documentation recommends.
 pub const USUAL_BITS_PER_KEY: u64 = 10;
-/// The base_lg of LevelDB's filter blocks.
+/// Of LevelDB's filter blocks.
 const USUAL_BASE_LG: u8 = 11;
 
-/// The size of filters of [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `entries` entries.
+/// Assumes filters of [`USUAL_BITS_PER_KEY`].
 pub(super) fn filter_size(entries: EntryCount, blocks: &Blocks) -> u64 {
     let mut last = None;
     let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);

@@ -1,9 +1,6 @@
-//! The numbers of a table's entries and of its different keys: counted, or estimated from some of its data blocks.
+//! The numbers of a table's entries and of its different keys: counted, or estimated from a stratified sample.
 //!
-//! For an estimate, the index is cut into equal parts, and one block of each part is decoded: a stratified sample. The
-//! estimate multiplies the number of entries of each block by the number of blocks of its part. The error of the
-//! estimate is computed from the differences between neighbouring parts. While the error is large, each part is cut in
-//! two and a block of the other half is decoded too.
+//! One block of each of equal parts of the index is decoded; parts are cut in two while the error is large.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -16,63 +13,56 @@ use super::{blocks::Blocks, sample::Sample};
 use crate::audit::{rates::mix, reading::decode_limit_of};
 use crate::report::{DistinctKeys, EntryCount};
 
-/// The number of parts to begin with.
+/// Parts of the index to begin with.
 const FIRST_PARTS: u64 = 16;
-/// If a table has at most this many data blocks, not counting the last one, all of them may be decoded. In a larger
-/// table, an estimate from fewer parts is never good enough, unless [`DECODED_ONE_IN`] allows only fewer parts.
+/// Up to this many data blocks without the last, all may be decoded. In larger tables, fewer parts are never good
+/// enough, unless [`DECODED_ONE_IN`] allows no more.
 const MIN_PARTS: u64 = 64;
-/// The maximum number of parts.
 const MAX_PARTS: u64 = 1024;
-/// At most one in this many data blocks of a large table is decoded, not counting the last one; but [`FIRST_PARTS`]
-/// blocks always may be.
+/// One in this many data blocks of a large table is decoded, without the last; at least [`FIRST_PARTS`] blocks.
 const DECODED_ONE_IN: u64 = 32;
-/// The error, as a share of the estimate, at which no further blocks are decoded.
+/// The error, as a share of the estimate, that ends decoding.
 const GOOD_ENOUGH: f64 = 0.1;
-/// The half width of the interval in standard errors. For the normal distribution, 1.96 would give 95 %; but
-/// numbers of keys are skewed, and sampling ends when the error happens to look small.
+/// 1.96 would give 95% for the normal distribution. But numbers of keys are skewed, and sampling ends when the error
+/// happens to look small.
 const STANDARD_ERRORS: f64 = 2.5;
-/// The number of bytes that may be decoded whatever the size of the file. The last block may exceed the
-/// limit.
+/// Bytes that may be decoded whatever the size of the file. The last block may exceed it.
 const MIN_DECODED: u64 = 1 << 20;
-/// The number of further bytes that may be decoded, as a multiple of the file's size.
+/// Further bytes that may be decoded, as a multiple of the file's size.
 const FILES_DECODED: u64 = 4;
 
-/// The counts of one data block for each part of the index.
 struct Parts {
-    /// The number of entries of the index, without the last one.
+    /// Of the index, without the last one.
     entries: u64,
-    /// For each part, the position of the block chosen, and the block's counts. `None`: the block was not decoded.
+    /// By part: the position of the block chosen, and its counts; `None`: it was not decoded.
     chosen: Vec<(u64, Option<BlockKeys>)>,
 }
 
-/// Decodes blocks to count their entries and keys.
 struct Counter<'a, R> {
     table: &'a Table<R>,
     blocks: &'a mut Blocks,
     sample: &'a Sample,
     keys: KeyCounter,
-    /// The offsets of the blocks dealt with so far.
+    /// Of the blocks dealt with so far.
     seen: BTreeSet<u64>,
-    /// The number of bytes that may still be read.
+    /// Bytes that may still be read.
     read_left: u64,
-    /// The number of bytes that may still be decoded.
+    /// Bytes that may still be decoded.
     decoded_left: u64,
 }
 
-/// The numbers of a table's entries and of its different keys.
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Counts {
-    /// `None`: no block was read, or too few blocks could be decoded.
+    /// `None`: no block was read, or too few could be decoded.
     pub entries: Option<EntryCount>,
     pub distinct_keys: Option<DistinctKeys>,
-    /// The different keys. `None`: not all keys were seen, or the table has too many data blocks to note its keys.
+    /// `None`: not all keys were seen, or the table has too many data blocks to note them.
     pub seen: Option<KeySketch>,
 }
 
 impl Counts {
-    /// Decodes up to 1025 data blocks, spread over the index. Both counts are `None` if none of the first blocks tried,
-    /// at most 65, can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been decoded
-    /// already.
+    /// Decodes up to 1025 data blocks, spread over the index; `sample`: those already decoded. Both counts are `None`
+    /// if none of the first 65 can be decoded. Notes damage in `blocks`.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -85,16 +75,14 @@ impl Counts {
         Self::by_parts(table, blocks, sample, [FIRST_PARTS, most.min(MIN_PARTS), most], decoded)
     }
 
-    /// Decodes all data blocks, as far as the limit on decoded bytes allows. Apart from that, does the same as
-    /// [`estimate`](Self::estimate).
+    /// Like [`estimate`](Self::estimate), but decodes all data blocks that the limit allows.
     pub(super) fn count<R: ReadAt>(table: &Table<R>, blocks: &mut Blocks, sample: &Sample) -> Result<Self> {
         let parts = blocks.entries.saturating_sub(1);
         let decoded = decode_limit_of(table);
         Self::by_parts(table, blocks, sample, [parts; 3], decoded)
     }
 
-    /// Estimates the counts from parts of the index. `first`: the number of parts to begin with. `least`: the
-    /// smallest number of parts with which an estimate may be good. `most`: the greatest number of parts.
+    /// `first`: parts to begin with. `least`: parts with which an estimate may be good. `most`: parts at most.
     fn by_parts<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -116,7 +104,7 @@ impl Counts {
             read_left: size.saturating_sub(sample.bytes_read()),
             decoded_left,
         };
-        // The last block is not like the others: the table may end before the block is full.
+        // The last block is not like the others: it may not be full.
         let last = counter.keys_at(&[entries])?.first().copied().flatten();
         let mut parts = Parts { entries, chosen: Vec::new() };
         let mut number = first.min(most);
@@ -127,8 +115,7 @@ impl Counts {
                 let count = parts.estimate(last.map(of), counter.blocks.offsets.len(), least, of);
                 count.map(|count| EntryCount { exact: count.exact && is_sound, ..count })
             };
-            // A block has at least one entry, but its entries may all be versions of the last key of the
-            // block before.
+            // A block has at least one entry, but all may be versions of the last key of the block before.
             let (count, keys) = (estimate(1, |block| block.entries), estimate(0, |block| block.keys));
             let is_good = number >= least && count.is_none_or(is_good);
             if is_good || number >= most || counter.decoded_left == 0 || counter.read_left == 0 {
@@ -139,8 +126,7 @@ impl Counts {
         }
     }
 
-    /// Makes the counts. `keys`: the number of different user keys, which is used if keys are internal keys.
-    /// Otherwise, all keys are different.
+    /// `keys`: different user keys. If keys are not internal keys, all entries are different.
     pub(super) fn new(
         entries: Option<EntryCount>,
         keys: Option<EntryCount>,
@@ -161,20 +147,19 @@ fn is_good(count: EntryCount) -> bool {
     count.high.saturating_sub(count.low) as f64 <= 2.0 * GOOD_ENOUGH * count.count as f64
 }
 
-/// The first position of part `part` if an index of `entries` entries is cut into `number` parts.
+/// The first position of a part, if the index is cut into `number` parts.
 fn start_of(part: u64, number: u64, entries: u64) -> u64 {
     let start = u128::from(entries) * u128::from(part) / u128::from(number.max(1));
     u64::try_from(start).unwrap_or(u64::MAX)
 }
 
-/// The position of the block that is chosen from a part. Each block is as likely as any other, but every run chooses
-/// the same blocks.
+/// Chooses a block of a part. Each is as likely as any other, but every run chooses the same.
 fn position(part: Range<u64>, entries: u64) -> u64 {
     part.start + mix(part.start ^ entries.rotate_left(32)) % (part.end - part.start)
 }
 
-/// Chooses the data blocks that [`Counts::estimate`] begins with, among those that `blocks` lists: one from each of up
-/// to 16 equal parts of the index, and the last block. Together they are no larger than the file.
+/// The blocks that [`Counts::estimate`] begins with: one from each of up to 16 equal parts, and the last. Together they
+/// are no larger than the file.
 pub(super) fn spread_at_random<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let Some(entries) = blocks.entries.checked_sub(1) else { return Vec::new() };
     let number = FIRST_PARTS.min(entries);
@@ -194,8 +179,7 @@ pub(super) fn spread_at_random<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> 
 }
 
 impl Parts {
-    /// Cuts the index into `number` parts and chooses a block of each part: the block chosen before, if there is one in
-    /// the part.
+    /// Cuts the index into `number` parts. Chooses a block of each, or keeps the one chosen before.
     fn refine<R: ReadAt>(&mut self, number: u64, counter: &mut Counter<'_, R>) -> Result<()> {
         let number = number.min(self.entries);
         let mut positions = Vec::new();
@@ -212,14 +196,12 @@ impl Parts {
         Ok(())
     }
 
-    /// The first position of a part.
     fn start(&self, part: u64, number: u64) -> u64 {
         start_of(part, number, self.entries)
     }
 
-    /// Estimates the sum, over all blocks, of the number that `of` returns for a block. `None`: there are blocks, but
-    /// none was decoded. `last`: that number for the last block. `blocks`: the number of blocks, which is less than
-    /// the number of entries if the index is damaged. `least`: the least such number for a block.
+    /// Estimates the sum of `of` over all blocks, each at least `least`. `last`: of the last block. `blocks`: fewer
+    /// than the index has entries if it is damaged. `None`: of several blocks, none was decoded.
     fn estimate(
         &self,
         last: Option<u64>,
@@ -246,8 +228,7 @@ impl Parts {
                 unknown += blocks * mean;
                 continue;
             };
-            // The squared difference of neighbours with the same mean is on average twice the
-            // variance of each.
+            // The squared difference of neighbours with the same mean is on average twice the variance of each.
             match pair.take() {
                 None => pair = Some((found, blocks)),
                 Some((other, other_blocks)) => {
@@ -258,7 +239,7 @@ impl Parts {
             }
         }
         let scale = blocks as f64 / (self.entries as f64 + 1.0);
-        // A difference that no decoded block reveals is assumed to occur in fewer than one of `number` blocks.
+        // A difference that no decoded block shows is assumed in fewer than one of `number` blocks.
         let rare = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
         let error = (STANDARD_ERRORS * variance.sqrt()).max(rare) + unknown;
         let at_least = sum.saturating_add(blocks.saturating_sub(decoded).saturating_mul(least));
@@ -274,9 +255,8 @@ impl Parts {
 }
 
 impl<R: ReadAt> Counter<'_, R> {
-    /// The counts of the blocks at `positions` in the index, which are in ascending order. `None`: the index does not
-    /// name a block there that lies within the file, or the block cannot be decoded, is over a limit, or has been
-    /// counted before.
+    /// `positions` in the index are ascending. `None`: no block within the file, or it cannot be decoded, exceeds a
+    /// limit, or was counted before.
     fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<BlockKeys>>> {
         let mut handles = (0..).zip(self.table.data_blocks());
         let handles: Vec<Option<BlockHandle>> = positions

@@ -1,5 +1,4 @@
-//! The statistics of a table, found from its index, metaindex and filter block, the trailers of its
-//! data blocks, and some or all of the data blocks.
+//! The statistics of a table, from its index, metaindex, filter block, trailers, and some or all data blocks.
 
 pub(crate) mod block_keys;
 pub(crate) mod blocks;

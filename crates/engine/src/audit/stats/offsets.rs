@@ -8,17 +8,15 @@ const PAGE_LG: u32 = 9;
 const WORD_LG: u32 = 6;
 const WORDS: usize = 1 << (PAGE_LG - WORD_LG);
 
-/// A sorted set of offsets within a file.
-///
-/// A small file's index may name very many blocks, so this is a bitmap of pages: it takes less than
-/// a third of the file's size however many offsets there are, and much less if they are few.
+/// A small file's index may list very many blocks. As a bitmap of pages, the set takes less than a third of the file's
+/// size, and much less if offsets are few.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Offsets {
     pages: BTreeMap<u64, [u64; WORDS]>,
     len: u64,
 }
 
-/// Returns the page, the word in the page and the bit in the word.
+/// Returns the page, the word in it, and the bit in that.
 fn position(offset: u64) -> (u64, usize, u64) {
     let word = (offset >> WORD_LG) as usize % WORDS;
     (offset >> PAGE_LG, word, 1 << (offset % (1 << WORD_LG)))
@@ -42,12 +40,12 @@ impl Offsets {
         self.len
     }
 
-    /// All offsets, ascending.
+    /// Ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         self.range(0..=u64::MAX)
     }
 
-    /// The offsets in `range`, ascending.
+    /// Ascending.
     pub(crate) fn range(&self, range: RangeInclusive<u64>) -> impl Iterator<Item = u64> {
         let pages = range.start() >> PAGE_LG..=(range.end() >> PAGE_LG);
         // `BTreeMap::range` panics on a reversed range.

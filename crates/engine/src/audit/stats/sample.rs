@@ -17,52 +17,48 @@ use crate::report::Dialect;
 
 pub(crate) use crate::report::KeyFormat;
 
-/// The maximum number of data blocks to read.
 const MAX_BLOCKS: usize = 16;
-/// The maximum number of keys of a block to ask its filter for.
+/// Keys of a block to check its filter for.
 const KEYS_PER_BLOCK: u64 = 256;
-/// The maximum number of bytes of keys to ask filters for, over all blocks.
+/// Bytes of keys to check filters for, over all blocks.
 const MAX_KEY_BYTES: usize = 8 << 20;
-/// The ways to read keys as long as their format is not known.
+/// The ways to read keys while their format is unknown.
 const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
-/// The greatest number of bytes that zlib decompresses one byte to.
+/// The most bytes that zlib decompresses one byte to.
 const FAILED_EXPANSION: u64 = 1032;
 
-/// The results of reading a few data blocks.
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Sample {
-    /// The offset of each block, and its counts; `None` if it could not be decoded.
+    /// The offset of each block, and its counts; `None`: it could not be decoded.
     blocks: Vec<(u64, Option<BlockKeys>)>,
     keys: KeyCounter,
-    /// The size of all blocks together, as stored.
+    /// Of all blocks, as stored.
     bytes: u64,
-    /// The number of keys that filters were asked for. A filter that denies nothing is not asked.
+    /// Keys that filters were checked for. A filter that rules nothing out is not checked.
     asked: u64,
     matched_whole: u64,
     matched_user_part: u64,
-    /// Compression types, and the codecs that blocks of these types turned out to need.
+    /// Compression types, and the codecs that their blocks turned out to need.
     codecs: BTreeSet<(u8, Codec)>,
     hashes: HashTrial,
-    /// The filters' answers for neighbours, which are made from keys in each of `ENCODINGS`.
+    /// Of keys in each of `ENCODINGS`.
     neighbours: [Clusters; 2],
-    /// The reason why a block could not be decoded, though it may be sound.
+    /// Why a block could not be decoded that may be sound.
     unsupported: Option<String>,
 }
 
-/// The limits and neighbours carried from one data block to the next.
 struct MemoryLeft {
-    /// The number of bytes of keys that filters may still be asked for.
+    /// Bytes of keys that filters may still be checked for.
     key_bytes: usize,
-    /// The number of neighbours to make for a data block.
+    /// Neighbours to make for a data block.
     count: usize,
-    /// The neighbours made from keys in each of `ENCODINGS`.
+    /// Made from keys in each of `ENCODINGS`.
     neighbours: [Neighbours; 2],
 }
 
 impl Sample {
-    /// Reads up to 16 data blocks, evenly spread over the index. Damage in data blocks is noted in `blocks`. `types`:
-    /// the compression types of all data blocks; empty if codecs are not wanted. `neighbours`: the number of keys to
-    /// make for each block. The block's filter is then asked for these keys.
+    /// Reads up to 16 data blocks, evenly spread over the index, and notes damage in `blocks`. `types`: of all data
+    /// blocks; empty if codecs are not wanted. `neighbours`: keys to make and check for each block.
     pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -73,7 +69,7 @@ impl Sample {
         Self::of(spread(table, blocks), table, blocks, types, filters, neighbours)
     }
 
-    /// Reads the data blocks at `handles`, as [`take`](Self::take) does.
+    /// Like [`take`](Self::take), for the blocks at `handles`.
     pub(crate) fn of<R: ReadAt>(
         handles: impl IntoIterator<Item = BlockHandle>,
         table: &Table<R>,
@@ -98,7 +94,7 @@ impl Sample {
             if left == 0 {
                 break;
             }
-            // A block that cannot be decoded counts as if zlib had expanded it as far as it can.
+            // A block that cannot be decoded counts as if zlib had expanded it most.
             let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
             let before = before.get(&handle.offset).copied();
             let read = sample.read(table, (handle, before), types, filters, &blocks.offsets, &mut room);
@@ -118,8 +114,8 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Reads a data block, given with the hash of the user key in the index entry of the block before, if there is one.
-    /// Returns the block's counts, and its size once decompressed.
+    /// `before`: the hash of the user key in the index entry of the block before. Returns the block's counts, and its
+    /// size once decompressed.
     fn read<R: ReadAt>(
         &mut self,
         table: &Table<R>,
@@ -134,7 +130,7 @@ impl Sample {
             let id = if types.len() == 1 { first } else { table.compression_of(handle)? };
             self.codecs.insert((id, entries.codec()));
         }
-        // A filter that lets every key pass says nothing about the format of the keys.
+        // A filter that lets every key match says nothing about the format of the keys.
         let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
         // This wrapper for internal keys also knows Riak's keys.
         let internal = reader.map(|reader| {
@@ -179,7 +175,7 @@ impl Sample {
         Ok((self.keys.end(), entries.size() as u64))
     }
 
-    /// The format of the keys that filters are made from, or the reason why it is not known.
+    /// The format of the keys that filters are made from, or why it is unknown.
     pub(crate) fn key_format(&self) -> std::result::Result<KeyFormat, String> {
         let user_part = self.matched_user_part == self.asked;
         let whole = self.matched_whole == self.asked;
@@ -195,8 +191,7 @@ impl Sample {
         }
     }
 
-    /// The encodings that the keys may be in, judging by the keys tried. Each is at its index in
-    /// `ENCODINGS`.
+    /// The encodings that fit the keys tried, each at its index in `ENCODINGS`.
     fn encodings(&self) -> [Option<KeyEncoding>; 2] {
         let [internal, whole] = ENCODINGS.map(Some);
         match self.key_format() {
@@ -206,62 +201,56 @@ impl Sample {
         }
     }
 
-    /// The share of neighbours of stored keys that pass; `None` if no neighbour was asked for, or the format of the
-    /// keys is not known.
+    /// `None`: no neighbour was checked, or the format of the keys is unknown.
     pub(crate) fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
         let [internal, whole] = &self.neighbours;
         let answers = if self.key_format().ok()? == KeyFormat::Internal { internal } else { whole };
         answers.rate(self.blocks.len() as u64 == blocks.offsets.len())
     }
 
-    /// Returns true if more of the keys tried match by their user part than as a whole.
+    /// True if more of the keys tried match by their user part than as a whole.
     pub(crate) const fn looks_internal(&self) -> bool {
         self.matched_user_part > self.matched_whole
     }
 
-    /// The hash that fits the filters. `None`: the policy's name does not leave the hash open, no hash fits, or no key
-    /// was asked for.
+    /// `None`: the policy's name does not leave the hash open, no hash fits, or no key was checked.
     pub(crate) fn fitting_hash(&self) -> Option<Dialect> {
         self.hashes.fitting()
     }
 
-    /// The codecs that blocks of this compression type turned out to need; no codec if no block of the type could be
-    /// read.
+    /// None if no block of the type could be read.
     pub(crate) fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
         self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
 
-    /// The reason why filters cannot be trusted, though their structure may be sound.
+    /// Why filters cannot be trusted, though their structure may be sound.
     pub(crate) fn unsound(&self) -> Option<String> {
         let denied = self.asked - self.matched_user_part.max(self.matched_whole);
         let text = "expected filters that let stored keys pass, found that they deny";
         (denied > 0).then(|| format!("{text} {denied} of {} tried", self.asked))
     }
 
-    /// The counter of the keys of the blocks read.
     pub(super) const fn keys(&self) -> &KeyCounter {
         &self.keys
     }
 
-    /// Returns true if keys are internal keys, judging by the filters or, if these do not reveal it, by the look of all
-    /// keys that `counter` saw.
+    /// Judges by the filters or, if these do not reveal it, by the look of all keys that `counter` saw.
     pub(super) fn has_internal_keys(&self, counter: &KeyCounter) -> bool {
         self.key_format().map_or(counter.looks_internal(), |format| format == KeyFormat::Internal)
     }
 
-    /// The counts of the block at `offset`. `None`: the block was not read; `Some(None)`: it could not be decoded.
+    /// `None`: the block was not read; `Some(None)`: it could not be decoded.
     pub(super) fn keys_of(&self, offset: u64) -> Option<Option<BlockKeys>> {
         self.blocks.iter().find(|(at, _)| *at == offset).map(|(_, keys)| *keys)
     }
 
-    /// The size of the blocks read, as they are stored, in bytes.
+    /// Counts them as they are stored.
     pub(super) const fn bytes_read(&self) -> u64 {
         self.bytes
     }
 }
 
-/// Chooses up to 16 data blocks, each once. Together they are no larger than the file, even if they
-/// overlap.
+/// Chooses up to 16 data blocks, each once. Together they are no larger than the file, even if they overlap.
 fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let mut chosen: Vec<BlockHandle> = Vec::with_capacity(MAX_BLOCKS);
     let mut room = table.file_size();
@@ -280,11 +269,10 @@ fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     chosen
 }
 
-/// The types of LevelDB's entries.
+/// A deletion and a put.
 const TYPES: [u8; 2] = [0, 1];
 
-/// The encoding of the keys of a table. If the filters do not reveal it, keys are considered internal keys if there is
-/// a data block and all keys of the first one end like internal keys.
+/// Takes keys for internal keys if filters reveal it, or else if all keys of the first data block end like them.
 pub(crate) fn encoding_of<R: ReadAt>(table: &Table<R>) -> Result<KeyEncoding> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(table)?;

@@ -14,23 +14,19 @@ use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 use crate::report::{Depth, ErrorKind, Name};
 
-/// The data blocks of a table to look at.
+/// The data blocks to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
-    /// No data block.
+    /// None.
     Tail,
-    /// Up to 16 data blocks, side by side in up to three places: for sources that need a request for
-    /// each place.
+    /// Up to 16, next to each other in up to three places: for sources that need a request per place.
     Places,
-    /// Data blocks spread over the whole table: at least 17 if there are as many, and up to one in
-    /// 32 of a large table.
+    /// Spread over the whole table: at least 17 if there are as many, and up to one in 32 of a large table.
     Spread,
-    /// All data blocks.
     All,
 }
 
 impl Reach {
-    /// The blocks of a file at this depth.
     pub(crate) const fn of_file(depth: Depth) -> Self {
         match depth {
             Depth::Tail => Self::Tail,
@@ -39,7 +35,6 @@ impl Reach {
         }
     }
 
-    /// The blocks of a file at this depth if each read takes long.
     pub(crate) const fn in_few_reads(depth: Depth) -> Self {
         match depth {
             Depth::Sample => Self::Places,
@@ -52,28 +47,24 @@ impl Reach {
 pub(crate) struct TableStats {
     pub file_size: u64,
     pub blocks: Blocks,
-    /// The compression types in the trailers of the data blocks that were looked at.
+    /// Of the data blocks that were read.
     pub compression: BTreeSet<u8>,
     pub metaindex: Metaindex,
-    /// The reason why no filters can be used though the table may have some, or the damage in the
-    /// metaindex.
+    /// Why no filters can be used though the table may have some, or the damage in the metaindex.
     pub filter_error: Option<String>,
     pub filter_error_kind: Option<ErrorKind>,
-    /// The filter error means that a part of the table could not be read.
+    /// A part of the table could not be read.
     pub filter_unreadable: bool,
-    /// The filter error means that the filters may be sound, but are in an encoding that is not
-    /// supported.
+    /// The filters may be sound, but are in an unsupported encoding.
     pub filter_unsupported: bool,
-    /// The software whose mark is in the metaindex; `None` if no mark is known.
+    /// The software whose mark is in the metaindex, if known.
     pub origin: Option<Origin>,
     pub sample: Sample,
-    /// The numbers of entries and of different keys.
     pub counts: Counts,
 }
 
 impl TableStats {
-    /// Finds the statistics of a table. `filters`: the filters of this table, if it has some. `neighbours`: the
-    /// number of keys to make for each data block sampled. The block's filter is then asked for these keys.
+    /// `filters`: those of this table. `neighbours`: keys to make and check for each data block sampled.
     pub(crate) fn new<R: ReadAt>(
         table: &Table<R>,
         filters: Option<&FilterStats>,
@@ -129,15 +120,14 @@ impl TableStats {
         })
     }
 
-    /// The size of a filter block of 10 bits per key for a table without one; `None` if the table has or may have a
-    /// filter block, or its number of entries is not known.
+    /// `None`: the table has or may have a filter block, or its number of entries is unknown.
     pub(crate) fn filter_size_at_10_bits(&self) -> Option<u64> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
         self.counts.entries.filter(|_| none).map(|count| filter_size(count, &self.blocks))
     }
 }
 
-/// The compression types of these data blocks. A trailer that cannot be read adds no type.
+/// A trailer that cannot be read adds no type.
 fn types_of<R: ReadAt>(table: &Table<R>, handles: impl Iterator<Item = BlockHandle>) -> Result<BTreeSet<u8>> {
     let types = handles.map(|handle| table.compression_of(handle));
     let mut found = BTreeSet::new();
@@ -147,17 +137,14 @@ fn types_of<R: ReadAt>(table: &Table<R>, handles: impl Iterator<Item = BlockHand
     Ok(found)
 }
 
-/// The greatest number of names that are listed; further names are only counted. Prefix compression
-/// lets a small file hold very many names.
+/// Further names are only counted: prefix compression lets a small file hold very many.
 const MAX_NAMES: usize = 16;
 
-/// The names in the metaindex.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Metaindex {
     names: Vec<Name>,
     more: u64,
-    /// The first damage in the entries. `None` also if the metaindex cannot be read at all: the
-    /// table's filter error then has the reason.
+    /// The first damage in the entries. `None` also if nothing can be read: the table's filter error then says why.
     pub error: Option<String>,
 }
 
@@ -178,14 +165,13 @@ impl Metaindex {
         }
     }
 
-    /// The names, followed by the number of further names, if there are any.
+    /// Followed by the number of further names, if any.
     pub(crate) fn names(&self) -> Vec<Name> {
         let more = (self.more > 0).then(|| Name::cut(format!("... and {} more", self.more).as_bytes()));
         self.names.iter().cloned().chain(more).collect()
     }
 
-    /// The names of the policies that have filters in this table, known or not, among the names
-    /// that are listed.
+    /// The policies that have filters in this table, known or not, among the names listed.
     pub(crate) fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }

@@ -6,9 +6,9 @@ use crate::report::{
     Reads, Tuning, USUAL_BITS,
 };
 
-/// The data blocks that a lookup has to read fewer for a rebuild to pay.
+/// Data blocks that a lookup must save for a rebuild to pay.
 const READS: f64 = 0.1;
-/// The share by which filters have to shrink for a rebuild to pay, if they also shrink by [`BYTES`].
+/// The share by which filters must shrink for a rebuild to pay, if they also shrink by [`BYTES`].
 const SHARE: f64 = 0.25;
 /// 16 MiB: less memory than that is not worth a rebuild.
 const BYTES: f64 = (16 << 20) as f64;
@@ -17,7 +17,6 @@ const LEAST_SIZE: u64 = 1 << 20;
 /// The part of a block that rounding may take from a difference.
 const ROUNDING: f64 = 1e-9;
 
-/// What advice is about.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Scope {
     /// A database, which can be rebuilt.
@@ -25,7 +24,6 @@ pub(crate) enum Scope {
     Database,
     /// Tables without a MANIFEST that can be relied on.
     Folder,
-    /// A table by itself.
     Table,
 }
 
@@ -33,22 +31,21 @@ pub(crate) enum Scope {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Facts {
     pub(crate) scope: Scope,
-    /// There are tables.
     pub(crate) has_tables: bool,
     pub(crate) damage: Option<Damage>,
     pub(crate) false_negatives: FalseNegatives,
-    /// The names of tables with filters that cannot be read, and with malformed ones.
+    /// Names of tables.
     pub(crate) unreadable_filters: Vec<String>,
     pub(crate) malformed_filters: Vec<String>,
-    /// A part that is not known, which is more than nothing to say of a database that is otherwise sound.
+    /// Why a part of the state is unknown.
     pub(crate) unknown: Option<Basis>,
     pub(crate) manifest: Option<HugeManifest>,
     pub(crate) filters: NewFilters,
-    /// The tables from before an earlier rebuild are still there.
+    /// Tables from before an earlier rebuild remain.
     pub(crate) has_undo: bool,
 }
 
-/// The advice that follows from `facts` and, if candidates were tried, from their numbers.
+/// `tuning`: if candidates were tried.
 pub(crate) fn advise(facts: &Facts, tuning: Option<&Tuning>) -> Advice {
     let tuning = tuning.filter(|tuning| tuning.now.reads.is_some());
     let reason = reason(facts, tuning);
@@ -123,19 +120,18 @@ fn reason(facts: &Facts, tuning: Option<&Tuning>) -> Basis {
         })
 }
 
-/// Returns true if a lookup reads fewer blocks by [`READS`] with `then` than with `now`.
 fn saves(now: &Outcome, then: &Outcome) -> bool {
     saved(now, then) >= READS - ROUNDING
 }
 
-/// The data blocks that a lookup of an absent or of a stored key, whichever saves more, reads fewer with `then`.
+/// Data blocks that a lookup saves with `then`, of an absent or a stored key, whichever saves more.
 pub(crate) fn saved(now: &Outcome, then: &Outcome) -> f64 {
     now.reads.zip(then.reads).map_or(0.0, |(now, then)| {
         (now.absent.value - then.absent.value).max(now.stored.value - then.stored.value)
     })
 }
 
-/// The candidate whose filters are so much smaller that they pay. `None`: there is none.
+/// The candidate whose filters are so much smaller that they pay.
 fn smaller(tuning: &Tuning) -> Option<&Candidate> {
     let usual = tuning.candidate(USUAL_BITS).filter(|_| tuning.budget.is_none());
     let then = usual.or_else(|| tuning.target())?;
@@ -144,8 +140,8 @@ fn smaller(tuning: &Tuning) -> Option<&Candidate> {
     pays.then_some(then)
 }
 
-/// The condition on keys similar to stored ones, if lookups of the worst kind read more blocks by [`READS`] than those of
-/// random keys. They are no reason for other filters: how many of them may match is no function of the bits per key.
+/// Set if similar keys of the worst kind read [`READS`] more blocks than random ones. No reason for a rebuild: it is no
+/// function of the bits per key.
 fn similar_keys(advice: &Advice, tuning: &Tuning) -> Option<Condition> {
     let is_about_filters = matches!(advice.reason, Basis::Enough | Basis::Reads | Basis::Size);
     if !is_about_filters || tuning.lookups.is_some() {

@@ -11,21 +11,18 @@ use crate::report::USUAL_BITS;
 pub(super) const USUAL_BASE_LG: u8 = 11;
 /// The `base_lg` of one filter for each table.
 pub(super) const WHOLE_TABLE: u8 = 63;
-/// The numbers of bits per key to try.
 const BITS: RangeInclusive<u32> = 4..=20;
 /// The least `base_lg` to try: the offsets of smaller ranges could take more memory than the table.
 const LEAST_BASE_LG: u8 = 9;
 
-/// Filters to try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Candidate {
     pub(super) base_lg: u8,
     pub(super) bits_per_key: u32,
 }
 
-/// The candidates, by bits per key: those at the range in use, then one filter for each table, unless that is in use. It
-/// shows whether larger ranges help lookups of keys similar to stored ones. `bits`: the numbers of bits per key in use, the
-/// most frequent one first.
+/// Lists bits per key at the range in use, then one filter per table, which shows whether larger ranges help similar
+/// keys. `bits`: in use, the most frequent first.
 pub(super) fn candidates(base_lg: u8, bits: &[u32]) -> Vec<Candidate> {
     let mut all: Vec<u32> = BITS.chain(bits.iter().copied()).collect();
     all.sort_unstable();
@@ -36,7 +33,7 @@ pub(super) fn candidates(base_lg: u8, bits: &[u32]) -> Vec<Candidate> {
     all.into_iter().map(|bits_per_key| Candidate { base_lg, bits_per_key }).chain(whole).collect()
 }
 
-/// The number of probes for a key in filters of the policy. `None`: its filters cannot be described.
+/// `None`: the policy's filters cannot be described.
 pub(super) fn probes_of(policy: Policy, bits_per_key: u32) -> Option<u32> {
     let policy = policy.with_bits(bits_per_key);
     let mut key = KeyBuf::new();

@@ -19,7 +19,6 @@ use crate::report::{
 };
 use crate::words::some_of;
 
-/// The results from which the report is made.
 pub(super) struct TuneResults<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) request: &'a Request,
@@ -34,9 +33,8 @@ pub(super) struct TuneResults<'a> {
     pub(super) most_used: Option<u32>,
     pub(super) survey: Survey,
     pub(super) faults: BTreeMap<usize, TuneFailure>,
-    /// The tables whose filters hide stored keys, each with the number of these keys and of all its keys.
+    /// (table, stored keys that its filters hide, its keys)
     pub(super) hiding: Vec<(usize, u64, u64)>,
-    /// What the filters and keys of the tables tried reveal of the hash.
     pub(super) hashes: HashEvidence,
     pub(super) bytes: u64,
 }

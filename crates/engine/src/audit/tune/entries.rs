@@ -6,36 +6,29 @@ use super::sample_keys::MAX_KEY;
 use crate::audit::rates::{SplitMix, hash};
 use crate::report::{ErrorKind, TuneFailure};
 
-/// A part of a table ends with the block in which it reaches this number of entries. No more than twice as many entries
-/// are held in memory.
+/// A part of a table ends with the block that reaches this many entries: memory holds at most twice as many.
 const PART_ENTRIES: usize = 4 << 20;
-/// The maximum number of stored keys to make absent keys from.
+/// The stored keys to make absent keys from.
 const MAX_SEEDS: usize = 4096;
 
-/// The entries of a table, or of a part of it.
 #[derive(Default)]
 pub(super) struct Entries {
-    /// The offset of each data block, and the number of entries before it.
+    /// Each data block's offset, and the number of entries before it.
     pub(super) blocks: Vec<(u64, usize)>,
-    /// The hashes of the keys, from which filters are made.
+    /// Hashes of the keys, to make filters from.
     pub(super) hashes: Vec<KeyHash>,
-    /// The fingerprints of the keys.
+    /// Fingerprints of the keys, which tell whether a made key is stored.
     pub(super) prints: Vec<u64>,
-    /// Keys drawn evenly from all keys seen that are not too long, each with the next different key
-    /// if it is known.
+    /// Drawn evenly from all keys that are not too long, each with the next different key if it is known.
     pub(super) seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// The index in `seeds` of the key added last; `None` if that key is not in `seeds`.
+    /// Index in `seeds` of the key added last; `None` if it is not there.
     pub(super) last_seed: Option<usize>,
     pub(super) first: Option<Vec<u8>>,
     pub(super) last: Vec<u8>,
 }
 
 impl Entries {
-    /// Adds an entry.
-    ///
-    /// # Errors
-    ///
-    /// If more would be held than may be. The table is then left out.
+    /// Fails if more would be held than may be. The table is then left out.
     pub(super) fn add(
         &mut self,
         key: &[u8],
@@ -74,12 +67,11 @@ impl Entries {
         Ok(())
     }
 
-    /// Returns true if the filters of these entries are to be tried before further blocks are added.
+    /// True: try the filters of these entries before adding blocks.
     pub(super) const fn is_full(&self) -> bool {
         self.prints.len() >= PART_ENTRIES
     }
 
-    /// The offset of the block that holds entry number `at`; `None` if there are no blocks.
     pub(super) fn block_of(&self, at: usize) -> Option<u64> {
         let after = self.blocks.partition_point(|(_, before)| *before <= at);
         self.blocks.get(after.checked_sub(1)?).map(|(offset, _)| *offset)
@@ -90,7 +82,6 @@ impl Entries {
     }
 }
 
-/// The failure of a table that exceeds a limit.
 pub(super) fn over_limit(text: &str) -> TuneFailure {
     TuneFailure::new(text, ErrorKind::Unsupported)
 }

@@ -6,18 +6,16 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyHash, SharedPolicy
 use crate::audit::policies::{Policy, has_one_hash};
 use crate::audit::stats::OLD_NAME;
 
-/// The facts about the hash that the filters and the keys of tables reveal.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct HashEvidence {
-    /// The keys of some data block pass its filter with the signed hash, and not all of them with the unsigned one.
+    /// All keys of some data block match with the signed hash, and not all of them with the unsigned one.
     signed: bool,
-    /// The same with the hashes exchanged.
+    /// The reverse.
     unsigned: bool,
     /// The two hashes of some key differ.
     differ: bool,
 }
 
-/// The hash for filters to be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum HashNeeded {
     /// All filters that reveal a hash reveal this one.
@@ -47,11 +45,10 @@ impl HashEvidence {
 
 /// Gathers the evidence of a table, block by block.
 pub(super) struct HashCheck<'a> {
-    /// The filters, read with the signed and with the unsigned hash; `None` if the table has no filters under the name
-    /// that two hashes share.
+    /// Read with the signed and the unsigned hash; `None`: the table has no filters under the shared name.
     filters: Option<[FilterBlockReader<SharedPolicy, &'a [u8]>; 2]>,
     offset: u64,
-    /// For the signed and for the unsigned hash, true if all keys of the current data block so far pass with it.
+    /// By hash: all keys of the current data block so far match.
     fits: [bool; 2],
     evidence: HashEvidence,
 }
@@ -79,7 +76,7 @@ impl<'a> HashCheck<'a> {
         }
     }
 
-    /// Adds the next key of the data block, as filters are checked for it.
+    /// `key`: the part that filters are made from.
     pub(super) fn key(&mut self, key: &[u8]) {
         self.evidence.differ |= !has_one_hash(key);
         if let Some(filters) = &self.filters {
@@ -89,8 +86,7 @@ impl<'a> HashCheck<'a> {
         }
     }
 
-    /// Filters that hide stored keys may be damaged, and let a key match with the wrong hash only. So a filter counts
-    /// only if there is a hash with which it hides no key of its block.
+    /// A filter that hides keys with either hash is damaged and does not count: it may match with the wrong one.
     fn end_block(&mut self) {
         let [signed, unsigned] = std::mem::replace(&mut self.fits, [true; 2]);
         self.evidence.signed |= signed && !unsigned;

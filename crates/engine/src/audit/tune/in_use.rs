@@ -15,16 +15,14 @@ use crate::{
     audit::stats::OLD_NAME,
 };
 
-/// The greatest number of tables of a level whose bits per key are determined.
+/// Tables of a level whose bits per key are determined.
 const SURVEYED: usize = 2;
 
-/// Returns true if the filters are sound and of this policy.
 pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
     filters.sound && filters.name.as_deref() == Some(policy.name())
 }
 
-/// The pairs of `base_lg` and bits per key in use, with their weights: the weight of each table looked at
-/// is the number of usable tables among `chosen` on its level.
+/// (`base_lg`, bits per key) in use. Each table surveyed weighs as much as its level has usable tables in `chosen`.
 pub(super) fn in_use(
     input: &Input<'_>,
     survey: &Survey,
@@ -54,16 +52,14 @@ pub(super) fn in_use(
     counts
 }
 
-/// The hash of filters under the name that two hashes share; `None` if none of the first 16 tables with such filters
-/// reveals it.
+/// `None`: none of the first 16 tables with filters under the shared name reveals their hash.
 pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
     let is_named = |filters: &TableFilters| filters.sound && filters.name.as_deref() == Some(OLD_NAME);
     let named = survey.iter().enumerate().filter(|(_, filters)| filters.as_ref().is_ok_and(is_named));
     named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
-/// The bits per key of a table's filters. `None` if the table has no filters of this policy, if no number of
-/// bits explains the sizes of all filters, or if not all keys can be counted.
+/// `None`: another policy, no number of bits explains the sizes of all filters, or not all keys can be counted.
 fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncoding) -> Result<Option<u32>> {
     const CANDIDATES: RangeInclusive<u32> = 1..=100;
     let name = policy.name();
@@ -113,7 +109,7 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
     Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
 }
 
-/// The hash of filters under the name that two hashes share, as far as the first data blocks reveal it.
+/// Stops at the data block that reveals the hash.
 fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
     let mut check = HashCheck::new(table);
     let mut left = decode_limit_of(table);

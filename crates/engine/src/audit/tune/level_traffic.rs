@@ -14,14 +14,13 @@ use crate::audit::policies::Policy;
 use crate::audit::rates::SplitMix;
 use crate::report::{Lookups, TuneFailure};
 
-/// The largest number of the user's lookups to follow, unless all tables are decoded.
+/// The user's lookups to follow, unless all tables are decoded.
 const MAX_LOOKUPS: usize = 100_000;
 
-/// The approximate maximum number of bytes of stored keys from which the keys of each kind are made.
+/// Bytes of stored keys to make keys of each kind from, approximately.
 const MAX_SIMILAR_BYTES: usize = 16 << 20;
 
-/// A bound on the number of tables that a lookup can reach: all of level 0, and one table of each level; all tables if
-/// the order of the keys is not known.
+/// A bound: all tables of level 0 and one of each other level; all tables if the key order is unknown.
 pub(super) fn most_visits(input: &Input<'_>) -> u64 {
     if input.manifest.is_none() {
         return input.tables.len() as u64;
@@ -30,7 +29,7 @@ pub(super) fn most_visits(input: &Input<'_>) -> u64 {
     top + u64::from(filterblock::database::NUM_LEVELS)
 }
 
-/// The user's lookups to follow: all, or an evenly spaced part of them.
+/// All of the user's lookups, or an evenly spaced part.
 pub(super) fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
     let given = &request.lookups;
     let most = if request.all { most } else { most.min(MAX_LOOKUPS) };
@@ -75,8 +74,7 @@ pub(super) fn lookups_of(request: &Request, lookups: &[Lookup]) -> Option<Lookup
     })
 }
 
-/// For each table, true if its filters can be checked. `None`: the table could not be read completely, and is
-/// left out of the numbers of its level.
+/// True: its filters can be checked. `None`: not read completely, and left out of the numbers of its level.
 pub(super) fn usable(
     survey: &Survey,
     policy: Policy,
@@ -89,7 +87,7 @@ pub(super) fn usable(
     survey.iter().enumerate().map(of).collect()
 }
 
-/// The levels with tables that could be read, and their tallies. `candidates`: the number of candidates.
+/// Leaves out levels of which no table could be read. `candidates`: their number.
 pub(super) fn levels_of(
     input: &Input<'_>,
     survey: &Survey,
@@ -119,8 +117,7 @@ pub(super) fn levels_of(
     levels.into_values().collect()
 }
 
-/// The number of lookups of each kind, and the share that finds a deletion among those of the user's lookups
-/// that find no value.
+/// Lookups by kind; `deleted`: the share that finds a deletion among the user's lookups that find no value.
 pub(super) struct Counted {
     pub(super) lookups: [u64; KINDS],
     deleted: f64,
@@ -138,8 +135,7 @@ impl Counted {
     }
 }
 
-/// The kinds of questions that come from a lookup, each with the tables to ask: those that the lookup searches
-/// in vain. Stored keys also represent random keys between them, for which all of `visits` are checked.
+/// Returns each question with the tables searched in vain; stored keys stand for random ones, too, checked everywhere.
 fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
     match lookup.kind {
         Kind::Similar { kind, .. } if lookup.is_absent() => vec![(Question::Similar(kind), &lookup.visits)],
@@ -201,7 +197,7 @@ pub(super) fn count_visits(
     counted
 }
 
-/// For each table, the numbers of lookups that reach it with absent keys made from its own keys, by kind.
+/// Counts, by table and kind, the lookups of absent keys made from the table's own keys that reach it.
 pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Visits> {
     let mut visits = vec![tally::Visits::default(); input.tables.len()];
     for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
@@ -214,7 +210,7 @@ pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Vi
     visits
 }
 
-/// For each table, the keys of lookups that check it in vain, in the order of the table.
+/// Returns, by table, the keys of lookups that check it in vain, in key order.
 pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], Question)>> {
     let mut sought = vec![Vec::new(); input.tables.len()];
     let has_own = has_own(lookups);
@@ -222,8 +218,7 @@ pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&
         for (kind, visits) in questions(lookup, has_own) {
             for &table in visits {
                 let kind = match (kind, lookup.kind) {
-                    // Random keys, and keys near a table's own keys, are made when the table's filters are
-                    // tried.
+                    // Random keys, and keys similar to a table's own, are made when its filters are tried.
                     (Question::Similar(kind), Kind::Similar { table: home, .. }) if table != home => {
                         Question::Stranger(kind)
                     }

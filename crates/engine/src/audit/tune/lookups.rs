@@ -10,18 +10,16 @@ use crate::{
     audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::Marks, audit::rates::ProbeBudget,
 };
 
-/// The type of a deletion in the last eight bytes of an internal key.
+/// In the last eight bytes of an internal key.
 const DELETION: u8 = 0;
 
-/// The origin of a lookup's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// A stored key, drawn from this table. The key counts as present only if the lookup finds a value for
-    /// it in this table.
+    /// Drawn from this table. Counts as present only if the lookup finds a value in this table.
     Stored { table: u32 },
-    /// A key made from a key that is stored in this table.
+    /// Made from a key that is stored in this table.
     Similar { table: u32, kind: SimilarKind },
-    /// A key that the user gave.
+    /// Given by the user.
     Own,
 }
 
@@ -29,27 +27,27 @@ pub(super) enum Kind {
 pub(super) struct Lookup {
     pub(super) key: Vec<u8>,
     pub(super) kind: Kind,
-    /// The indices of the tables that may hold the key, in the order in which a lookup searches them.
+    /// The tables that may hold the key, in the order of the search.
     pub(super) visits: Vec<u32>,
-    /// The entry that ends the lookup. `None`: the key was found in no table.
+    /// `None`: no table has the key.
     pub(super) end: Option<End>,
 }
 
 /// The entry that a lookup finds first for its key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct End {
-    /// The number of tables searched before the one that holds the entry.
+    /// Tables searched before the one with the entry.
     pub(super) after: u32,
     pub(super) is_deletion: bool,
 }
 
 impl Lookup {
-    /// Returns true if no table has an entry for the key, not even a deletion.
+    /// True if no table has even a deletion of the key.
     pub(super) const fn is_absent(&self) -> bool {
         self.end.is_none()
     }
 
-    /// Returns true if the lookup finds a value, and counts as a lookup of a present key.
+    /// True if the lookup finds a value, and counts as one of a stored key.
     pub(super) fn is_present(&self) -> bool {
         let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
         match self.kind {
@@ -59,31 +57,28 @@ impl Lookup {
         }
     }
 
-    /// The tables checked in vain.
     pub(super) fn in_vain(&self) -> &[u32] {
         let asked = self.end.map_or(self.visits.len(), |end| end.after as usize);
         self.visits.get(..asked).unwrap_or(&self.visits)
     }
 }
 
-/// The filters that a table has.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct TableFilters {
-    /// The name of the policy, known or not; `None` if no filters were found in the table.
+    /// The policy, known or not; `None`: no filters were found.
     pub(super) name: Option<String>,
-    /// True if the filter block is sound, so that its filters can be checked.
+    /// So that they can be checked.
     pub(super) sound: bool,
-    /// The size of the filter block in bytes.
+    /// Of the filter block, in bytes.
     pub(super) size: u64,
     pub(super) base_lg: Option<u8>,
     /// The places of the table's entries in the range of keys.
     pub(super) marks: Marks,
 }
 
-/// The filters of each table, or the error that prevented reading the table.
 pub(super) type Survey = Vec<Result<TableFilters, TuneFailure>>;
 
-/// Sorts the lookups by key, finds the end of each, and learns which filters each table has.
+/// Sorts the lookups by key and finds the end of each.
 pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
     lookups.sort_by(|a, b| input.order.compare(&a.key, &b.key));
     let mut of_tables: Vec<Vec<(u32, u32)>> = vec![Vec::new(); input.tables.len()];
@@ -128,9 +123,8 @@ fn filters<R: ReadAt>(table: &Table<R>, marks: u64) -> TableFilters {
     }
 }
 
-/// Finds the keys in the table among those looked up, which are in the order of the table. Returns the numbers
-/// of the keys found, with the ends of their lookups. A block is decoded at most once, and only if it may hold
-/// one of the keys according to the index and the filter.
+/// `sought` is in key order. Returns the numbers of the keys found, with the ends of their lookups. Decodes a block at
+/// most once, and only if it may hold a key according to the index and the filter.
 fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],
@@ -147,8 +141,7 @@ fn find<'k, R: ReadAt>(
     while sought.peek().is_some() && index.next()? {
         let Some(last) = encoding.filtered(index.key()) else { break };
         let handle = index.handle()?;
-        // A damaged index may name blocks repeatedly or out of order. No filters are made for such a
-        // table.
+        // A damaged index may list blocks repeatedly or out of order. No filters are made for such a table.
         if handle.offset < end {
             break;
         }

@@ -6,21 +6,20 @@ use super::hash_evidence::{HashEvidence, HashNeeded};
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::report::{Action, Rebuild};
 
-/// The filters that a rebuild would make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewFilters {
     pub(crate) policy: Policy,
-    /// The policy has to be given: no table has filters of it, or some have others.
+    /// Has to be given: no table has filters of it, or some have others.
     pub(crate) is_named: bool,
-    /// The policy was chosen among those of several tables' filters.
+    /// Chosen among the policies of several tables.
     pub(crate) is_chosen: bool,
-    /// No table has filters, so that the program may use none.
+    /// No table has filters of it: the program may use none.
     pub(crate) is_assumed: bool,
-    /// The bits per key that are most in use; `None` if they are not known.
+    /// The most used; `None` if unknown.
     pub(crate) bits: Option<u32>,
-    /// The hash that has to be given.
+    /// Set if it has to be given.
     pub(crate) hash: Option<LegacyHash>,
-    /// A hash has to be given, and nothing tells which.
+    /// It has to be given, and nothing tells which.
     pub(crate) is_hash_unknown: bool,
 }
 
@@ -47,8 +46,7 @@ impl NewFilters {
         }
     }
 
-    /// Sets the hash if it has to be given. `is_goleveldb`: the program that opens the database is goleveldb, whose hash is
-    /// unsigned.
+    /// Sets the hash if it has to be given. `is_goleveldb`: the program is goleveldb, whose hash is unsigned.
     pub(super) fn hash(mut self, evidence: HashEvidence, is_goleveldb: bool) -> Self {
         if matches!(self.policy, Policy::Builtin(_)) {
             match evidence.needed() {
@@ -61,7 +59,6 @@ impl NewFilters {
         self
     }
 
-    /// The rebuild with these bits per key.
     pub(super) fn with_bits(&self, bits_per_key: Option<u32>) -> Action {
         Action::Rebuild(Rebuild {
             bits_per_key,

@@ -4,15 +4,13 @@ use std::ops::Range;
 
 /// The largest gap at which two neighbours count as close.
 pub(super) const MAX_GAP: u64 = 1 << 16;
-/// The maximum number of decimal digits read from a number, so that its value always fits in 64 bits.
+/// Digits read from a number, so that its value fits into 64 bits.
 const MAX_DIGITS: usize = 18;
-/// The maximum number of hexadecimal digits read from a number, so that its value always fits in 64 bits.
 const MAX_HEX_DIGITS: usize = 15;
 
-/// The notation of the number in a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Notation {
-    /// The last run of decimal digits in the key. `padded`: short numbers begin with zeros.
+    /// The last run of decimal digits. `padded`: short numbers begin with zeros.
     Decimal {
         padded: bool,
     },
@@ -26,7 +24,6 @@ pub(super) enum Notation {
     },
 }
 
-/// The number in a key, and its position there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     start: usize,
@@ -34,7 +31,7 @@ pub(super) struct Number {
     pub(super) value: u64,
 }
 
-/// The number of keys whose last run of hexadecimal digits is long or has a decimal digit.
+/// Counts the keys whose last run of hexadecimal digits is long or has a decimal digit.
 fn hexadecimal_runs<'k>(keys: impl Iterator<Item = &'k [u8]>) -> usize {
     keys.filter_map(|key| digits_of(key, is_hex_digit))
         .filter(|run| run.len() >= 8 || run.iter().any(u8::is_ascii_digit))
@@ -45,7 +42,7 @@ fn is_hex_digit(byte: &u8) -> bool {
     byte.is_ascii_digit() || (b'a'..=b'f').contains(byte)
 }
 
-/// The range of the last run of bytes of one kind in the key. `None`: the key has no such byte.
+/// The last run of such bytes; `None` if there is none.
 fn run(key: &[u8], is_of_kind: impl Fn(&u8) -> bool) -> Option<Range<usize>> {
     let end = key.iter().rposition(&is_of_kind)? + 1;
     let start = key.get(..end)?.iter().rposition(|byte| !is_of_kind(byte)).map_or(0, |at| at + 1);
@@ -56,8 +53,7 @@ fn digits_of(key: &[u8], is_digit: impl Fn(&u8) -> bool) -> Option<&[u8]> {
     key.get(run(key, is_digit)?)
 }
 
-/// The byte order of numbers of `width` bytes at the ends of keys: the low byte has at least twice as many
-/// values as the high byte. `None`: neither order is recognized, or a key is too short.
+/// The order in which the low byte has at least twice as many values as the high byte; `None`: neither.
 fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Notation> {
     let (mut first, mut last) = ([false; 256], [false; 256]);
     for key in keys {
@@ -80,7 +76,6 @@ fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Nota
 }
 
 impl Notation {
-    /// The notation of the numbers in the keys. `None`: no notation is recognized.
     pub(super) fn of<'k>(keys: impl Iterator<Item = &'k [u8]> + Clone) -> Option<Self> {
         let all = keys.clone().count();
         let most = |are: usize| all > 0 && are * 10 >= all * 9;
@@ -88,8 +83,7 @@ impl Notation {
         if !most(keys.clone().filter(is_text).count()) {
             return [8, 4].into_iter().find_map(|width| binary(keys.clone(), width));
         }
-        // Numbers are considered hexadecimal only if the last four bytes of some runs have letters, and those
-        // of most runs have digits.
+        // Hexadecimal only if some runs have letters among their last four bytes, and most have digits there.
         let (mut letters, mut digits) = (0, 0);
         for key in keys.clone() {
             let run = digits_of(key, is_hex_digit).unwrap_or_default();
@@ -108,7 +102,7 @@ impl Notation {
         (count * 2 >= all && count > 0).then_some(Self::Decimal { padded })
     }
 
-    /// Returns true unless more than half of the known gaps between neighbours exceed `MAX_GAP`.
+    /// True unless more than half of the known gaps exceed `MAX_GAP`.
     pub(super) fn is_sequence<'k>(self, keys: impl Iterator<Item = (&'k [u8], Option<&'k [u8]>)>) -> bool {
         let (mut close, mut all) = (0_u64, 0_u64);
         for gap in keys.filter_map(|(key, next)| self.gap(key, next?)) {
@@ -139,8 +133,7 @@ impl Notation {
         Some(Number { start, end, value })
     }
 
-    /// The distance between two keys' numbers. `None`: keys are not ordered by numbers in this notation, or
-    /// these two keys differ in anything else, have no numbers, or are not in the order of their numbers.
+    /// `None`: the notation does not order keys, they differ in anything else, or they are not in numeric order.
     pub(super) fn gap(self, key: &[u8], next: &[u8]) -> Option<u64> {
         if matches!(self, Self::LittleEndian { .. } | Self::Decimal { padded: false }) {
             return None;

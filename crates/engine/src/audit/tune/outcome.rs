@@ -5,56 +5,50 @@ use super::tally::{CandidateTally, LevelTally, Z};
 use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
 use crate::report::{Estimate, LevelOutcome, Outcome, Rates, Reads, SimilarKind};
 
-/// All kinds of keys similar to stored ones.
 pub(super) const SIMILAR: [SimilarKind; 4] =
     [SimilarKind::Changed, SimilarKind::Between, SimilarKind::CutShort, SimilarKind::Lengthened];
-/// If fewer than this number of keys that lookups find in later tables were checked, the rate of changed
-/// keys is used instead.
+/// If fewer keys were checked that lookups find in later tables, the rate of changed keys is used.
 const FEW: u64 = 500;
 
-/// A level, and the lookups that reach it.
 #[derive(Debug)]
 pub(super) struct LevelFacts {
     pub(super) number: Option<u8>,
     pub(super) tables: u64,
     pub(super) size: u64,
-    /// The size in bytes of the filters that can be checked.
+    /// In bytes, of the filters that can be checked.
     pub(super) filter_size: u64,
-    /// The number of tables without filters that can be checked.
+    /// Tables without filters that can be checked.
     pub(super) unfiltered: u64,
-    /// The visits of lookups, by [`Question`].
+    /// By [`Question`].
     pub(super) visits: [VisitSum; KINDS],
     pub(super) tally: LevelTally,
 }
 
-/// The visits in vain of lookups of one kind to the tables of a level.
+/// Visits in vain of lookups of one kind to a level.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct VisitSum {
     pub(super) visits: f64,
-    /// The sum over the lookups of the squared numbers of visits.
+    /// Over the lookups, of the number of visits.
     pub(super) squares: f64,
-    /// The number of visits to tables without filters that can be checked.
+    /// Visits to tables without filters that can be checked.
     pub(super) unfiltered: f64,
 }
 
-/// All levels, and the numbers of lookups by [`Question`].
 #[derive(Debug)]
 pub(super) struct TuneModel {
     pub(super) levels: Vec<LevelFacts>,
     pub(super) lookups: [u64; KINDS],
-    /// The share that finds a deletion among those of the user's lookups that find no value.
+    /// The share of deletions among the user's lookups that find no value.
     pub(super) deleted: f64,
-    /// For each kind of keys similar to stored ones, true if a program is likely to look them up.
+    /// By kind of similar keys: a program is likely to look them up.
     pub(super) plausible: [bool; 4],
-    /// The user's own lookups were given.
     pub(super) has_own: bool,
     /// The tables that each lookup reaches are known.
     pub(super) has_tree: bool,
-    /// The number of entries in all tables.
     pub(super) entries: Estimate,
 }
 
-/// A sum of independent estimates, for which the squares of the distances from the values to the ends add up.
+/// A sum of independent estimates: the squares of the distances from the values to the ends add up.
 #[derive(Clone, Copy, Default)]
 pub(super) struct EstimateSum {
     value: f64,
@@ -77,7 +71,7 @@ impl EstimateSum {
         self.above += above;
     }
 
-    /// The sum plus `base`, which is exact.
+    /// `base` is exact.
     pub(super) fn plus(self, base: f64) -> Estimate {
         let Self { value, below, above } = self;
         let low = base + (value - below.sqrt()).max(0.0);
@@ -85,16 +79,15 @@ impl EstimateSum {
     }
 }
 
-/// The filters of one level: their size, and the rate for each [`Question`].
+/// The size of a level's filters, and their rate by [`Question`].
 type OnLevel = (Estimate, [Option<MeasuredRate>; KINDS]);
 
 impl LevelFacts {
-    /// The number of entries in the level's tables.
     pub(super) fn entries(&self) -> Estimate {
         self.tally.entries.of_all(self.tables, self.size)
     }
 
-    /// The mean number of tables that a lookup of this kind visits in vain.
+    /// Tables that a lookup of this kind searches in vain, on average.
     pub(super) fn visits(&self, kind: Question, lookups: &[u64; KINDS]) -> f64 {
         kind.of(&self.visits).visits / kind.of(lookups).max(1) as f64
     }
@@ -110,8 +103,7 @@ impl LevelFacts {
         }
     }
 
-    /// The rate of the filters in use. Tables without filters rule no key out. `None`: no keys were
-    /// checked.
+    /// Tables without filters rule no key out. `None`: no keys were checked.
     fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
         let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);
         let share = if visits > 0.0 {
@@ -129,7 +121,6 @@ impl LevelFacts {
 }
 
 impl TuneModel {
-    /// The outcome of the candidate with this index.
     pub(super) fn of_candidate(&self, candidate: usize) -> Outcome {
         let none = CandidateTally::default();
         self.outcome(self.levels.iter().map(|level| {
@@ -139,7 +130,6 @@ impl TuneModel {
         }))
     }
 
-    /// The outcome of the filters in use.
     pub(super) fn now(&self) -> Outcome {
         let of_level = |level: &LevelFacts| {
             (Estimate::exact(level.filter_size as f64), LOOKUPS.map(|kind| level.rate_now(kind)))
@@ -147,7 +137,7 @@ impl TuneModel {
         self.outcome(self.levels.iter().map(of_level))
     }
 
-    /// The kind of absent keys that advice rests on.
+    /// The absent keys that advice rests on.
     pub(super) const fn absent(&self) -> Question {
         if self.has_own { Question::Own } else { Question::Random }
     }
@@ -184,7 +174,7 @@ impl TuneModel {
         }
     }
 
-    /// The plausible kinds of similar keys that have a value in `of`, each with that value.
+    /// The plausible kinds of similar keys that have a value in `of`.
     fn likely<T>(&self, of: [Option<T>; 4]) -> impl Iterator<Item = (SimilarKind, T)> {
         let all = SIMILAR.into_iter().zip(of).zip(self.plausible);
         all.filter(|(_, is_plausible)| *is_plausible).filter_map(|((kind, of), _)| Some((kind, of?)))
@@ -216,7 +206,6 @@ impl TuneModel {
         }
     }
 
-    /// Adds the reads in vain of lookups of one kind on a level whose filters have this rate.
     fn add_reads(
         &self,
         level: &LevelFacts,

@@ -22,7 +22,7 @@ use crate::report::{
 };
 use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
 
-/// The maximum number of attempts to tune a database whose tables keep vanishing.
+/// Attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
 
 type Result<T> = std::result::Result<T, TuneFailure>;
@@ -74,11 +74,7 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// Finds the filters that would best serve the one database or table that `inputs` lead to.
-    ///
-    /// # Errors
-    ///
-    /// If there is no database or table, if it cannot be read, or if its MANIFEST cannot be relied on.
+    /// Fails if there is no database or table, if it cannot be read, or if its MANIFEST cannot be relied on.
     pub(crate) fn tune_one(&self, inputs: Inputs, request: &Request) -> Result<Tuning> {
         let mut result = Err(TuneFailure::new("found nothing to tune".to_owned(), None));
         // The sink takes everything.
@@ -90,7 +86,6 @@ impl Engine {
     }
 }
 
-/// Tunes the database or table found at one of the given paths.
 fn tuned(found: Discovered, storage: Option<&Arc<dyn Storage>>, request: &Request, engine: &Engine) -> Tuned {
     let (input, path, result) = match found {
         Discovered::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error.into())),
@@ -110,7 +105,7 @@ fn tuned(found: Discovered, storage: Option<&Arc<dyn Storage>>, request: &Reques
     Tuned { input, path, advice, result }
 }
 
-/// The advice where there are no results. `None`: there is neither a database nor a table.
+/// Advises where there are no results. `None`: there is neither a database nor a table.
 fn advice_on(failure: &TuneFailure) -> Option<Advice> {
     let TuneFailure { text, kind, other_format, damage } = failure;
     let of_table = || Damage {
@@ -134,11 +129,8 @@ fn advice_on(failure: &TuneFailure) -> Option<Advice> {
     Some(advise(&facts, None))
 }
 
-/// Tunes the database in a folder. Begins anew if tables vanish because a program compacts the database.
-///
-/// # Errors
-///
-/// If the folder is not a database, has no MANIFEST that can be relied on, or cannot be listed again.
+/// Begins again if tables vanish because a program compacts the database. Fails if there is no MANIFEST that can be
+/// relied on, or if the folder cannot be listed again.
 fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
     let mut folder = Arc::clone(folder);
     let mut attempt = 1;
@@ -152,7 +144,7 @@ fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tu
     }
 }
 
-/// The failure for the reason why the MANIFEST cannot be relied on.
+/// `error`: why the MANIFEST cannot be relied on.
 fn failure_of(error: &Error) -> TuneFailure {
     let (kind, missing) = (ErrorKind::of(error), missing_manifest(error));
     let text = missing.clone().unwrap_or_else(|| error.to_string());
@@ -227,11 +219,7 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
     Ok(tuning)
 }
 
-/// Tunes a table given by itself.
-///
-/// # Errors
-///
-/// If the file cannot be opened as a table, or the encoding of its keys cannot be found.
+/// Fails if the file is no table, or if the encoding of its keys cannot be found.
 fn table(
     path: &Path,
     storage: Option<&Arc<dyn Storage>>,

@@ -7,23 +7,23 @@ use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy, table::Table};
 use crate::report::SimilarKind;
 use crate::{audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::SplitMix};
 
-/// The kinds of keys that are not in a table.
+/// Kinds of keys that are not in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Question {
     /// Keys that do not resemble stored ones.
     Random,
-    /// Keys made from stored ones.
+    /// Made from stored ones.
     Similar(SimilarKind),
-    /// Keys that a lookup finds in a later table.
+    /// Found by lookups in a later table.
     Present,
-    /// Keys of the user's lookups that find no value.
+    /// Of the user's lookups that find no value.
     Own,
-    /// Keys made from keys stored in other tables. They count as [`Similar`](Self::Similar).
+    /// Made from keys stored in other tables. Count as [`Similar`](Self::Similar).
     Stranger(SimilarKind),
 }
 
 impl Question {
-    /// The index of this kind in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
+    /// The index in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
     pub(super) const fn place(self) -> usize {
         match self {
             Self::Random => 0,
@@ -34,16 +34,13 @@ impl Question {
         }
     }
 
-    /// The element of `all` for this kind, or the default if `all` has no such element, as for
-    /// strangers.
+    /// The element of `all` for this kind; the default if there is none, as for strangers.
     pub(super) fn of<T: Copy + Default>(self, all: &[T]) -> T {
         all.get(self.place()).copied().unwrap_or_default()
     }
 }
 
-/// The number of kinds of lookups.
 pub(super) const KINDS: usize = LOOKUPS.len();
-/// The kinds of lookups.
 pub(super) const LOOKUPS: [Question; 7] = [
     Question::Random,
     Question::Similar(SimilarKind::Changed),
@@ -53,9 +50,8 @@ pub(super) const LOOKUPS: [Question; 7] = [
     Question::Present,
     Question::Own,
 ];
-/// The number of kinds of questions.
 pub(super) const ASKED: usize = QUESTIONS.len();
-/// The kinds of questions: those of lookups, and strangers.
+/// Those of lookups, and strangers.
 pub(super) const QUESTIONS: [Question; 11] = [
     Question::Random,
     Question::Similar(SimilarKind::Changed),
@@ -70,7 +66,7 @@ pub(super) const QUESTIONS: [Question; 11] = [
     Question::Stranger(SimilarKind::Lengthened),
 ];
 
-/// The number of made-up keys that are checked in one round.
+/// Made-up keys checked in one round.
 pub(super) const ROUND: usize = 4096;
 
 /// Successive questions for the same data block, none of which begins a [`ROUND`] but the first.
@@ -80,7 +76,7 @@ pub(super) struct BlockQuestions {
     pub(super) end: usize,
 }
 
-/// Questions of one kind: for each, a data block, and the hash of a key.
+/// Questions of one kind: for each, a data block and the hash of a key.
 #[derive(Default)]
 pub(super) struct Questions {
     pub(super) blocks: Vec<BlockQuestions>,
@@ -100,7 +96,7 @@ impl Questions {
         self.hashes.extend(policy.hash_key(key));
     }
 
-    /// The number of the questions in this range whose keys may match by `filter`.
+    /// How many of the keys may match by `filter`.
     pub(super) fn passed(&self, range: Range<usize>, policy: &SharedPolicy, filter: &[u8]) -> u64 {
         let mut answers = vec![true; range.len()];
         if let Some(hashes) = self.hashes.get(range) {
@@ -109,15 +105,13 @@ impl Questions {
         answers.into_iter().map(u64::from).sum()
     }
 
-    /// Adds a random key of 16 bytes.
     pub(super) fn push_random(&mut self, offset: u64, random: &mut SplitMix, policy: &SharedPolicy) {
         let key = [random.next(), random.next()].map(u64::to_le_bytes);
         self.push(offset, key.as_flattened(), policy);
     }
 }
 
-/// The offset of the data block that the index names for each of `keys`, which are in the order
-/// of the table. Keys after the last entry have no offset.
+/// Offsets of the data blocks for `keys`, which are in key order. Keys after the last entry have none.
 pub(super) fn locate<'k, R>(
     table: &Table<R>,
     keys: impl Iterator<Item = &'k [u8]>,

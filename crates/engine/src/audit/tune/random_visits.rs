@@ -11,15 +11,14 @@ use super::trial::{Answers, Trial};
 use crate::audit::rates::{Clusters, LookupWeights, TableEntries};
 use crate::report::TuneFailure;
 
-/// The entries of a table that was tried, and its answers for random keys, which wait until the entries of all tables
-/// are known: the weight of a table depends on them.
+/// A table's answers for random keys. They wait for its weight, which depends on the entries of all tables.
 #[derive(Debug)]
 pub(super) struct Waiting {
     table: usize,
     entries: u64,
-    /// The numbers of keys that may match and that were checked, by candidate.
+    /// (may match, checked), by candidate.
     candidates: Vec<[u32; 2]>,
-    /// The same numbers for the filters in use. `None`: as for [`Trial::now`].
+    /// The same for the filters in use. `None`: as for [`Trial::now`].
     now: Option<[u32; 2]>,
 }
 
@@ -34,13 +33,12 @@ impl Waiting {
     }
 }
 
-/// The mean number of times that a lookup of a random key reaches each table.
+/// How often a lookup of a random key reaches each table, on average.
 #[derive(Debug)]
 pub(super) struct RandomVisits(Vec<f64>);
 
 impl RandomVisits {
-    /// Computes the visits from the entries of the tables tried. The entries of other tables are estimated from those
-    /// of the tables tried on the same level.
+    /// Estimates the entries of tables not tried from those tried on the same level.
     pub(super) fn of(
         input: &Input<'_>,
         survey: &Survey,
@@ -72,7 +70,6 @@ impl RandomVisits {
         self.0.get(table).copied().unwrap_or_default()
     }
 
-    /// Adds the answers that wait for a weight.
     pub(super) fn weigh(
         &self,
         input: &Input<'_>,
@@ -94,8 +91,7 @@ impl RandomVisits {
         }
     }
 
-    /// Replaces the visits that were counted for lookups of random keys. The differences between lookups stay as they
-    /// were.
+    /// Replaces the visits counted for random keys, but keeps the differences between lookups.
     pub(super) fn replace(
         &self,
         input: &Input<'_>,

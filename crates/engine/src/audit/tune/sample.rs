@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use super::input::Input;
 use crate::{audit::rates::SplitMix, report::TuneFailure};
 
-/// The approximate number of bytes of tables to decode, unless all tables are decoded.
+/// Bytes of tables to decode, approximately, unless all are decoded.
 const SAMPLE: u64 = 128 << 20;
 
-/// The tables to decode, without those that have `faults`: all, or for each level about the same
-/// share of a budget of bytes, but at least two tables, spread evenly over the keys.
+/// All tables without `faults`, or of each level an equal share of [`SAMPLE`] but at least two, spread over the keys.
 pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, TuneFailure>) -> Vec<usize> {
     let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
     for (table, info) in input.tables.iter().enumerate().filter(|(table, _)| !faults.contains_key(table)) {

@@ -1,8 +1,6 @@
 //! Stored keys, drawn so that each entry of all tables has the same chance.
 //!
-//! Offsets in the files are drawn evenly, so that a data block is drawn in proportion to its stored size. For
-//! each offset, one entry of the block is taken. A weight makes up for blocks of fewer or more entries a
-//! byte, and the keys are drawn again in proportion to that weight.
+//! Offsets in the files are drawn evenly. A weight makes up for blocks with fewer or more entries per byte.
 
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
@@ -12,21 +10,18 @@ use crate::report::TuneFailure;
 use crate::run::map;
 use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit_of};
 
-/// Keys of more bytes than this are left out: thousands of them would take too much memory.
+/// Longer keys are left out: thousands of them would take too much memory.
 pub(super) const MAX_KEY: usize = 4096;
 
-/// A stored key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Drawn {
     pub(super) key: Vec<u8>,
-    /// The next key in the data block that differs from `key` and is not too long. `None` if no such key
-    /// follows.
+    /// The next different key of the data block that is not too long.
     pub(super) next: Option<Vec<u8>>,
-    /// The index of the table that holds the key.
     pub(super) table: u32,
 }
 
-/// Draws at most `count` keys. Also returns the tables that could not be read, with the errors.
+/// Draws at most `count` keys. Also returns the tables that could not be read.
 pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, TuneFailure)>) {
     let places = places(input, count);
     let of_table = |(table, places): (usize, &Vec<u64>)| {
@@ -46,8 +41,7 @@ pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, Tu
     (resample(&drawn), faults)
 }
 
-/// For each table, the offsets drawn in it, in ascending order: one in each of `count` equal parts of all
-/// files.
+/// Draws one offset in each of `count` equal parts of all files, and returns them by table, ascending.
 fn places(input: &Input<'_>, count: u64) -> Vec<Vec<u64>> {
     let total = input.total_size();
     let mut random = SplitMix(2);
@@ -72,7 +66,7 @@ fn places(input: &Input<'_>, count: u64) -> Vec<Vec<u64>> {
     places
 }
 
-/// Keys of the data blocks at these offsets of a table, each with its weight.
+/// Keys of the data blocks at `places`, each with its weight.
 fn of_table<R: ReadAt>(
     table: &Table<R>,
     places: &[u64],
@@ -103,7 +97,7 @@ fn of_table<R: ReadAt>(
     Ok(drawn)
 }
 
-/// Draws `wanted` entries of a block. Returns the number of bytes decoded.
+/// Returns the number of bytes decoded.
 fn of_block<R: ReadAt>(
     table: &Table<R>,
     handle: BlockHandle,
@@ -148,7 +142,7 @@ fn of_block<R: ReadAt>(
     Ok(decoded)
 }
 
-/// The type of an internal key's entry; `None` if the key is too short.
+/// `None`: the key is too short.
 pub(super) fn entry_type(key: &[u8]) -> Option<u8> {
     key.len().checked_sub(8).and_then(|at| key.get(at)).copied()
 }

@@ -1,17 +1,14 @@
 //! Absent keys similar to stored ones, of the kinds that programs would look up.
 //!
-//! The form of keys is learned from some stored ones: the bytes that occur at each position, whether all keys
-//! are of the same length, and whether they have a number that grows from key to key. Missing numbers pass
-//! filters most often: LevelDB's hash does not separate keys well if they differ only in their last bytes.
+//! Missing numbers match most often: LevelDB's hash hardly separates keys that differ only in their last bytes.
 
 use super::notation::{MAX_GAP, Notation};
 use crate::audit::rates::SplitMix;
 use crate::report::SimilarKind;
 
-/// The number of positions, from the start of keys, whose bytes are learned.
+/// Positions from the start of keys whose bytes are learned.
 const MAX_POSITIONS: usize = 64;
-/// The maximum number of bytes to cut off or to append. If no gap is known, or the gap is large, numbers are
-/// changed by less than this.
+/// Bytes to cut off or append at most. Numbers change by less if no gap is known, or the gap is large.
 const MOST: u64 = 4;
 
 /// The form of stored keys.
@@ -21,12 +18,12 @@ pub(super) struct SimilarKeys {
     /// The numbers in keys are a sequence with gaps, rather than random.
     is_sequence: bool,
     has_one_length: bool,
-    /// The bytes that occur at each position.
+    /// By position, those that occur.
     bytes: Vec<Vec<u8>>,
 }
 
 impl SimilarKeys {
-    /// Learns from stored keys, each with the next key of its table.
+    /// `keys`: each with the next key of its table.
     pub(super) fn learn<'k>(keys: impl Iterator<Item = (&'k [u8], Option<&'k [u8]>)> + Clone) -> Self {
         let mut occurring: Vec<[bool; 256]> = Vec::new();
         let mut lengths = (usize::MAX, 0);
@@ -52,7 +49,7 @@ impl SimilarKeys {
         Self { notation, is_sequence, has_one_length: lengths.0 >= lengths.1, bytes }
     }
 
-    /// Returns true if programs with such keys are likely to look up absent keys of this kind.
+    /// True if programs with such keys are likely to look up keys of this kind.
     pub(super) const fn is_plausible(&self, kind: SimilarKind) -> bool {
         match kind {
             SimilarKind::Changed => true,
@@ -61,8 +58,7 @@ impl SimilarKeys {
         }
     }
 
-    /// Makes a key from a stored one. The new key may be stored as well. `next`: the stored key after `key`.
-    /// Returns false if no key of this kind can be made.
+    /// `next`: the stored key after `key`. The new key may be stored, too. False: no key of this kind can be made.
     pub(super) fn make(
         &self,
         kind: SimilarKind,
@@ -93,7 +89,7 @@ impl SimilarKeys {
         }
     }
 
-    /// A byte that occurs at position `at`; any byte if no such byte is known.
+    /// One that occurs at position `at`; any byte if none is known.
     fn byte(&self, at: usize, random: &mut SplitMix) -> u8 {
         let drawn = random.next();
         let bytes = self.bytes.get(at).filter(|bytes| !bytes.is_empty());
@@ -101,8 +97,7 @@ impl SimilarKeys {
         occurring.copied().unwrap_or(drawn as u8)
     }
 
-    /// Changes the byte at a random position to another byte that occurs there in stored keys or, if no other
-    /// byte does, to any other byte. Returns false if `made` is empty.
+    /// Changes a byte, if possible to one that occurs there in stored keys. False: `made` is empty.
     fn change(&self, made: &mut [u8], random: &mut SplitMix) -> bool {
         let at = (random.next() % (made.len() as u64).max(1)) as usize;
         let drawn = random.next();
@@ -115,8 +110,7 @@ impl SimilarKeys {
         true
     }
 
-    /// Writes a number that is missing between `key` and `next` or, if no gap is known or the gap is large, a
-    /// number close to that of `key`. Returns false if there is no such number, or no room for it.
+    /// Writes a number missing before `next`; one close to that of `key` if no gap is known, or the gap is large.
     fn number_between(
         &self,
         key: &[u8],

@@ -7,24 +7,20 @@ use crate::{audit::rates::Clusters, audit::rates::student, report::Estimate};
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
 
-/// For each kind of keys made from the table's keys, the number of lookups of such keys that reach the table.
+/// Counts, by kind, of lookups of keys made from the table's keys that reach the table.
 pub(super) type Visits = [f64; 4];
 
-/// The trials of some tables of a level.
 #[derive(Debug)]
 pub(super) struct LevelTally {
-    /// The number of tables tried.
     pub(super) tried: u64,
-    /// The size of the files of the tables tried, in bytes.
+    /// Bytes of their files.
     pub(super) tried_size: u64,
     pub(super) entries: Sum,
-    /// The tally of each candidate.
     pub(super) candidates: Vec<CandidateTally>,
-    /// The false-positive rates of the filters in use, by [`Question`].
+    /// False-positive rates of the filters in use, by [`Question`].
     pub(super) now: [Clusters; KINDS],
 }
 
-/// The results of one candidate on the tables of a level.
 #[derive(Clone, Default, Debug)]
 pub(super) struct CandidateTally {
     pub(super) size: Sum,
@@ -51,13 +47,12 @@ impl Sum {
         }
     }
 
-    /// The mean for each byte of the files; `None` if nothing was added.
+    /// `None` if nothing was added.
     pub(super) fn per_byte(&self) -> Option<f64> {
         (self.size > 0.0).then(|| self.sum / self.size)
     }
 
-    /// The sum over all `tables` tables of the level, with files of `total` bytes, as a ratio
-    /// estimate.
+    /// A ratio estimate for a level of `tables` tables, with files of `total` bytes.
     pub(super) fn of_all(&self, tables: u64, total: u64) -> Estimate {
         let all = tables as f64;
         if self.size <= 0.0 || self.count <= 0.0 {
@@ -93,8 +88,7 @@ impl LevelTally {
         }
     }
 
-    /// Adds the trial of a table, except for its answers for random keys. `visits`: the numbers of lookups of keys made
-    /// from the table's keys that reach the table.
+    /// Adds a trial without its answers for random keys. `visits`: lookups of keys made from the table's that reach it.
     pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
         self.tried += 1;
         self.tried_size += file_size;

@@ -1,7 +1,6 @@
 //! The filters of every candidate, made from the keys of one table and checked for absent keys.
 //!
-//! The entries are decoded once. For each entry, the hash of its key is kept, from which all filters are made, and a
-//! fingerprint, which reveals whether a made key is stored after all.
+//! Keeps of each key its hash, to make filters from, and a fingerprint, to tell whether a made key is stored.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
@@ -20,58 +19,50 @@ use crate::{
     audit::reading::decode_limit_of,
 };
 
-/// The maximum number of bytes of keys of one kind that are made.
+/// Bytes of keys of one kind to make.
 const MAX_MADE: usize = 16 << 20;
-/// The number of false positives after which no further round is checked: the rate is then known
-/// to within a tenth.
+/// False positives after which no further round is checked: the rate is then known to within a tenth.
 const ENOUGH: u64 = 400;
-/// Offsets in a part count from a multiple of 2^20, so that ranges of up to that size begin where they do in the
-/// table.
+/// Offsets in a part count from a multiple of 2^20, so that ranges up to that size begin where they do in the table.
 const PART_LG: u32 = 20;
 
-/// The candidates to try on a table, and the keys to look up.
 pub(super) struct Plan<'a> {
     pub(super) candidates: &'a [Candidate],
-    /// The policy of the candidates, with which the filters in use are checked, too.
+    /// Of the candidates; the filters in use are checked with it, too.
     pub(super) policy: Policy,
     pub(super) encoding: KeyEncoding,
     pub(super) order: Order,
-    /// The form of stored keys.
     pub(super) similar: &'a SimilarKeys,
-    /// The number of random keys to check in each part of the table.
+    /// Random keys to check in each part of the table.
     pub(super) random: u64,
-    /// The number of keys of each kind to make from the stored ones of each part of the table.
+    /// Keys of each kind to make for each part of the table.
     pub(super) made: u64,
-    /// The maximum number of random keys to check in the filters in use.
+    /// Random keys to check in the filters in use.
     pub(super) random_keys: u64,
-    /// A seed that makes the questions of one table differ from those of another.
+    /// Makes the questions of tables differ.
     pub(super) seed: u64,
 }
 
-/// The results of trying all candidates on a table.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Trial {
     pub(super) entries: u64,
-    /// The answers of each candidate's filters.
     pub(super) candidates: Vec<Answers>,
-    /// The answers of the filters in use. `None`: the table has no sound filters of the policy, or they hide stored
-    /// keys.
+    /// Of the filters in use. `None`: the table has no sound filters of the policy, or they hide stored keys.
     pub(super) now: Option<Answers>,
-    /// The number of stored keys that the filters in use hide.
+    /// Stored keys that the filters in use hide.
     pub(super) hidden: u64,
     pub(super) hashes: HashEvidence,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Answers {
-    /// The size of the filter block in bytes; 0 for the filters in use.
+    /// Bytes of the filter block; 0 for the filters in use.
     pub(super) size: u64,
-    /// The numbers of keys that may match and that were checked, by [`Question`].
+    /// (may match, checked), by [`Question`].
     pub(super) passed: [(u64, u64); ASKED],
 }
 
-/// Tries all candidates on a table. `sought`: the keys of lookups that check this table in vain, in the order
-/// of the table, and their kinds.
+/// `sought`: the keys of lookups that check this table in vain, in key order, and their kinds.
 pub(super) fn run<R: ReadAt>(
     table: &Table<R>,
     plan: &Plan<'_>,
@@ -135,7 +126,6 @@ pub(super) fn run<R: ReadAt>(
     Ok(trial)
 }
 
-/// Fails if nothing is left of the limit on what is decoded.
 fn check_decoded(left: u64) -> std::result::Result<(), TuneFailure> {
     let text = "its blocks and keys are larger than the limit on what is decoded";
     if left == 0 { Err(over_limit(text)) } else { Ok(()) }
@@ -186,8 +176,7 @@ fn random_keys(
     }
 }
 
-/// Makes keys from stored ones, leaves out made keys that are stored or outside the range of the entries, and finds
-/// the blocks of the other made keys.
+/// Leaves out made keys that are stored, or outside the range of the entries.
 fn made_keys<R: ReadAt>(
     kind: SimilarKind,
     questions: &mut Questions,
@@ -199,8 +188,7 @@ fn made_keys<R: ReadAt>(
 ) -> Result<()> {
     let Some(first) = &entries.first else { return Ok(()) };
     let (mut made, mut bytes) = (Vec::new(), 0);
-    // The seeds of a table with few entries are in the order of its keys: the step spreads the seeds used over the
-    // whole table.
+    // The seeds of a table with few entries are in key order: the step spreads the seeds used over it.
     let (count, wanted) = (entries.seeds.len(), plan.made as usize);
     let step = count.div_ceil(wanted.max(1)).max(1);
     for (seed, next) in entries.seeds.iter().step_by(step).cycle().take(wanted) {
@@ -214,8 +202,7 @@ fn made_keys<R: ReadAt>(
         }
         let is_within =
             plan.order.compare(first, &key).is_lt() && plan.order.compare(&key, &entries.last).is_lt();
-        // Bytes in another form than the canonical one may equal a stored key, and programs do not look up bytes
-        // that are no key.
+        // Bytes not in the canonical form may equal a stored key, and programs do not look up bytes that are no key.
         let is_within = is_within && plan.order.can_be_filtered(&key);
         if is_within && entries.prints.binary_search(&hash(&key)).is_err() {
             made.push(key);
@@ -232,14 +219,13 @@ fn made_keys<R: ReadAt>(
     Ok(())
 }
 
-/// The numbers below `count`, in rounds of at most [`ROUND`] numbers, each of which is spread over all numbers.
+/// Spreads each round, of at most [`ROUND`] numbers, over all numbers below `count`.
 fn in_rounds(count: usize) -> impl Iterator<Item = usize> {
     let rounds = count.div_ceil(ROUND).max(1);
     (0..rounds).flat_map(move |round| (round..count).step_by(rounds))
 }
 
-/// Makes the filters of each candidate, and checks them. `end`: the end of the data blocks, where
-/// LevelDB starts one more block, which stays empty.
+/// `end`: of the data blocks, where LevelDB starts one more block, which stays empty.
 fn try_all(
     entries: &Entries,
     questions: &[Questions; ASKED],
@@ -296,7 +282,7 @@ fn check<B: AsRef<[u8]>>(
             let to = run.last().map_or(from, |last| last.end);
             let filter = run.first().and_then(|first| reader.filter(index(first.offset)?));
             *passed += match filter {
-                // If there is no filter, all keys pass; an empty filter lets no key pass.
+                // Without a filter every key may match; an empty one rules out every key.
                 None => (to - from) as u64,
                 Some([]) => 0,
                 Some(filter) => questions.passed(from..to, reader.policy(), filter),
@@ -306,13 +292,12 @@ fn check<B: AsRef<[u8]>>(
     }
 }
 
-/// The index of the filter of the data block at `offset`; `None` if no block has so many filters.
+/// `None`: no block has so many filters.
 fn index_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset: u64) -> Option<usize> {
     usize::try_from(offset.checked_shr(reader.base_lg().into()).unwrap_or(0)).ok()
 }
 
-/// Checks random keys in the filters in use, as `inspect` does, so that `tune` gives the same rate for the same filters.
-/// `most`: the maximum number of keys to check.
+/// Checks at most `most` random keys as `inspect` does, so that both report one rate for the same filters.
 fn check_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) -> Result<()> {
     let (Some(filter), blocks) = (table.filter(), Blocks::list(table)?) else { return Ok(()) };
     let filters = FilterStats::new(filter.clone());

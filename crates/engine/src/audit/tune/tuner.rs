@@ -25,25 +25,20 @@ use crate::report::{TuneFailure, Tuning};
 use crate::run::Watch;
 use crate::run::map;
 
-/// The number of stored keys to draw, unless each lookup reaches very many tables.
+/// Stored keys to draw, unless each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;
-/// The minimum number of stored keys to draw.
 const FEWEST_DRAWN: u64 = 256;
-/// The approximate maximum number of visits of lookups to tables to keep in memory, once for the drawn keys and
-/// once for the user's keys.
+/// Visits of lookups to keep in memory, approximately: once for the drawn keys, once for the user's.
 const MAX_VISITS: u64 = 4_000_000;
-/// The approximate number of random keys to check in the filters of a level, unless [`FEWEST`] keys for each table tried
-/// are more.
+/// Random keys to check on a level, approximately, unless [`FEWEST`] for each table tried are more.
 const RANDOM: u64 = 1 << 16;
-/// The approximate number of keys of each kind to make from stored ones and check in the filters of a level, unless
-/// [`FEWEST`] keys for each table tried are more.
+/// Keys of each kind to make for a level, approximately, unless [`FEWEST`] for each table tried are more.
 const MADE: u64 = 1 << 14;
-/// The minimum number of keys, random or of one kind, to check in the filters of one table.
+/// Keys, random or of one kind, to check in one table at least.
 const FEWEST: u64 = 512;
-/// The number of tables to try at a time: their results wait in memory.
+/// Tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
 
-/// Finds the effects that other filters would have on lookups in the tables.
 pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
     let mut faults = BTreeMap::new();
     let most = MAX_VISITS / most_visits(input).max(1);
@@ -115,12 +110,11 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     done.report(lookups_of(request, &lookups))
 }
 
-/// The policy to tune for.
 struct Policies {
     policy: Policy,
-    /// No table has sound filters of it, and it was not given.
+    /// Not given, and no table has sound filters of it.
     is_assumed: bool,
-    /// The tables have filters, and all of them are of policies that programs do not set. The most frequent one.
+    /// The most frequent one, if tables have filters, but all are of policies that programs do not set.
     unknown: Option<String>,
 }
 
@@ -144,32 +138,29 @@ fn policies_of(given: Option<Policy>, is_goleveldb: bool, survey: &Survey) -> Po
     }
 }
 
-/// What the trials of all tables share.
 struct Trials<'a> {
     input: &'a Input<'a>,
     candidates: &'a [Candidate],
     policy: Policy,
     similar: &'a SimilarKeys,
-    /// The keys that lookups do not find, by table.
+    /// By table, the keys that lookups do not find.
     sought: &'a [Vec<(&'a [u8], Question)>],
-    /// The maximum number of random keys to check in the filters in use of one table.
+    /// Random keys to check in the filters in use of one table.
     random_keys: u64,
     watch: &'a dyn Watch,
 }
 
-/// The results of trying tables.
 struct Tried {
     tallies: BTreeMap<Option<u8>, LevelTally>,
-    /// The total size in bytes of the tables that could be tried.
+    /// Of the tables that could be tried.
     bytes: u64,
     waiting: Vec<Waiting>,
-    /// The tables whose filters hide stored keys, each with the number of these keys and of all its keys.
+    /// (table, stored keys that its filters hide, its keys)
     hiding: Vec<(usize, u64, u64)>,
     hashes: HashEvidence,
 }
 
 impl Trials<'_> {
-    /// Tries tables and adds up the results by level.
     fn run(
         &self,
         chosen: &[usize],
@@ -210,7 +201,7 @@ impl Trials<'_> {
         Tried { tallies, bytes, waiting, hiding, hashes }
     }
 
-    /// Tries a table. `tables`: the number of chosen tables on its level.
+    /// `tables`: the number of chosen tables on its level.
     fn try_one(&self, table: usize, tables: u64) -> Result<Trial, TuneFailure> {
         let plan = Plan {
             candidates: self.candidates,

@@ -6,21 +6,16 @@ use filterblock::table::Meter;
 
 use crate::audit::reading::{decode_limit, decode_limit_text};
 
-/// The limit on bytes to read, as a multiple of the file's size. A sound table's blocks are read
-/// once.
+/// Bytes to read, as a multiple of the file's size. A sound table's blocks are read once.
 const MAX_PASSES: u64 = 2;
 
-/// The bytes of one file that may still be read, and decoded, once it is open.
-///
-/// Bytes are counted even if they turn out not to be a block: damage must not lower the count.
+/// The bytes that may still be read and decoded. They count even if they are no block: damage must not lower the count.
 pub(super) struct Budget {
     meter: Arc<Meter>,
-    /// The meter's counts at the beginning.
     start: Spent,
     max_read: u64,
     max_decoded: u64,
-    /// The number of bytes of all keys looked at so far. Looking at keys takes time, as decoding
-    /// does.
+    /// Bytes of all keys read so far, which takes time as decoding does.
     key_bytes: u64,
 }
 
@@ -30,7 +25,6 @@ struct Spent {
     decoded: u64,
 }
 
-/// The limit that a file would exceed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Exceeded {
     Read(u64),
@@ -38,7 +32,7 @@ pub(super) enum Exceeded {
 }
 
 impl Budget {
-    /// The budget of a table whose work `meter` counts. `max_decoded`: the user's limit.
+    /// `max_decoded`: the user's limit.
     pub(super) fn new(meter: Arc<Meter>, max_decoded: Option<u64>, file_size: u64) -> Self {
         Self {
             start: Spent { read: meter.bytes_read(), decoded: meter.bytes_decoded() },
@@ -49,24 +43,21 @@ impl Budget {
         }
     }
 
-    /// The number of bytes that may still be decoded.
+    /// Bytes that may still be decoded.
     pub(super) fn left(&self) -> u64 {
         self.max_decoded.saturating_sub(self.decoded())
     }
 
-    /// Counts the bytes of keys that were looked at.
     pub(super) fn spend_keys(&mut self, bytes: usize) {
         self.key_bytes = self.key_bytes.saturating_add(bytes as u64);
     }
 
-    /// Checks that a block of `bytes` bytes may be read as well, and that the bytes decoded so far
-    /// are within their limit.
+    /// Checks that a block of `bytes` bytes may be read, and the bytes decoded so far.
     pub(super) fn allows_reading(&self, bytes: u64) -> Result<(), Exceeded> {
         let read = self.meter.bytes_read().saturating_sub(self.start.read).saturating_add(bytes);
         if read > self.max_read { Err(Exceeded::Read(self.max_read)) } else { self.check() }
     }
 
-    /// Checks that the bytes decoded so far are within the limit.
     pub(super) fn check(&self) -> Result<(), Exceeded> {
         let max = self.max_decoded;
         if self.decoded() > max { Err(Exceeded::Decoded(max)) } else { Ok(()) }
@@ -78,7 +69,6 @@ impl Budget {
 }
 
 impl Exceeded {
-    /// The limit in words.
     pub(super) fn expected(self) -> String {
         match self {
             Self::Read(limit) => format!("at most {limit} bytes of blocks to read, twice the file's size"),

@@ -20,15 +20,11 @@ use crate::{
     audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
 };
 
-/// The least number of bytes between two reports of progress, because showing a report costs time.
+/// Bytes between two reports of progress, because showing one costs time.
 const PROGRESS_STEP: u64 = 256 << 10;
 
-/// Verifies the table that `source` holds. `record`: the table's record in its database. `may_be_unfinished`:
-/// the table was found in a folder, not given by itself. `notes_keys`: the verdict notes the different keys.
-///
-/// # Errors
-///
-/// Only [`Error::NeedRange`].
+/// `may_be_unfinished`: found in a folder, not given by itself. `notes_keys`: the verdict notes the different keys.
+/// Fails only with [`Error::NeedRange`].
 pub(crate) fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,
@@ -75,8 +71,7 @@ pub(crate) fn table<R: ReadAt>(
     Ok(verdict)
 }
 
-/// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open;
-/// `None` if no such bit is found.
+/// Finds the byte with the only wrong bit in the footer or the index of a table that does not open.
 fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
     let found = Arc::<Mutex<Option<u64>>>::default();
     let last = Arc::clone(&found);
@@ -92,7 +87,6 @@ fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
     *found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Puts the numbers of entries and keys into the verdict.
 fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool, verdict: &mut Checked) {
     let is_internal = match encodings {
         [encoding] => *encoding == KeyEncoding::Internal,
@@ -107,7 +101,7 @@ fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool,
 
 fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Checked) {
     let is_used = record.is_none_or(|record| record.live.is_some());
-    // The table is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
+    // It is being written, or a writer that was stopped left it, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
         verdict.is_not_live = true;
         verdict.notes.push(Note::Incomplete);
@@ -117,10 +111,9 @@ fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>,
     }
 }
 
-/// A table, and the facts needed to check it.
 struct OpenTable<'a, R> {
     table: &'a Table<R>,
-    /// Counts the work of this table.
+    /// Of this table.
     meter: &'a Arc<Meter>,
     record: Option<&'a TableRecord<'a>>,
     engine: &'a Engine,
@@ -185,8 +178,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         }
     }
 
-    /// The possible encodings of the keys, the likelier one first; only one if it is known, or if the filters
-    /// reveal it.
+    /// The likelier one first; only one if it is known, or if the filters reveal it.
     fn encodings(&self, blocks: &mut Blocks, filters: Option<&FilterStats>) -> Result<Vec<KeyEncoding>> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);
@@ -200,7 +192,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         })
     }
 
-    /// Checks the filter block itself, or finds out why there are no filters to ask.
+    /// Checks the filter block itself, or finds out why there is none to check.
     fn filter_block(&self, verdict: &mut Checked) {
         let table = self.table;
         let metaindex = Metaindex::read(table);
@@ -233,7 +225,6 @@ impl<R: ReadAt> OpenTable<'_, R> {
         }
     }
 
-    /// Compares the first and the last key with those that the MANIFEST records.
     fn compare_range(&self, walked: &Walked, verdict: &mut Checked) {
         let Some(live) = self.record.and_then(|record| record.live).filter(|_| walked.complete) else {
             return;
@@ -250,9 +241,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 }
 
-/// Compares a live table with its record in the MANIFEST: its size, from which LevelDB finds the footer, and
-/// its range of keys, which must not overlap the ranges of other tables on its level, unless that is level 0.
-/// A table that is not live gets a note instead.
+/// LevelDB finds the footer by the size. Ranges must not overlap on a level but 0. A table that is not live gets a
+/// note.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Checked) {
     let Some(live) = record.live else {
         verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });

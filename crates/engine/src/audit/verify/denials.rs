@@ -1,4 +1,4 @@
-//! The check that no filter denies a stored key, in batches of stored keys.
+//! The check that no filter hides a stored key, in batches of stored keys.
 
 use std::sync::Arc;
 
@@ -11,40 +11,38 @@ use filterblock::{
 use crate::audit::key_encoding::KeyEncoding;
 use crate::report::{Code, Finding, Findings};
 
-/// The hashes that LevelDB's old policy name may stand for. If both fit equally well, the first is taken.
+/// For which LevelDB's old policy name may stand. If both fit equally well, the first is taken.
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 
-/// Counts the stored keys that their filters deny.
 pub(super) struct DenialCheck<'a> {
-    /// The filters, once for each hash that the policy's name may stand for.
+    /// Once for each hash that the policy's name may stand for.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
     counts: Vec<InEncoding>,
-    /// The offset of the current data block.
+    /// Of the current data block.
     offset: u64,
-    /// The number of keys of the current data block so far.
+    /// Of the current data block so far.
     keys: u64,
 }
 
-/// The denials if the keys are in `encoding`.
 struct InEncoding {
     encoding: KeyEncoding,
-    /// The number of keys that cannot be in this encoding. The filters are not asked for them.
+    /// Keys that cannot be in this encoding. The filters are not checked for them.
     misfits: u64,
-    /// The denials with each of the hashes.
+    /// By hash.
     denials: Vec<Denials>,
 }
 
 #[derive(Default)]
 struct Denials {
     total: u64,
-    /// The number of denials in the current data block.
+    /// In the current data block.
     in_block: u64,
     first: Vec<u8>,
     findings: Findings,
 }
 
 impl<'a> DenialCheck<'a> {
-    /// If there are several encodings or hashes, the combination that matches the most keys is considered right.
+    /// Takes the combination of encodings and hashes that matches the most keys for the right one.
     pub(super) fn new(
         filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
         encodings: &[KeyEncoding],
@@ -66,7 +64,7 @@ impl<'a> DenialCheck<'a> {
         self.keys = 0;
     }
 
-    /// Asks for the next keys of the data block, at most [`BATCH_KEYS`].
+    /// Takes at most [`BATCH_KEYS`] keys of the data block.
     pub(super) fn keys(&mut self, keys: &[StoredKey<'_>]) {
         self.keys += keys.len() as u64;
         debug_assert!(keys.len() <= BATCH_KEYS, "all keys are asked for");
@@ -121,8 +119,7 @@ impl<'a> DenialCheck<'a> {
         }
     }
 
-    /// The number of keys denied, the findings, and the hash of the filters if several hashes are
-    /// possible.
+    /// The keys hidden, the problems, and the hash if several are possible.
     pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
         let all = self.counts.into_iter().flat_map(|InEncoding { misfits, denials, .. }| {
@@ -133,7 +130,7 @@ impl<'a> DenialCheck<'a> {
     }
 }
 
-/// Counts the keys of a table that its filters deny, if it has filters of a known policy.
+/// Counts the stored keys that filters of a known policy hide.
 pub(crate) struct DenialCount<'a> {
     check: Option<DenialCheck<'a>>,
     encoding: KeyEncoding,
@@ -151,7 +148,6 @@ impl<'a> DenialCount<'a> {
         self.check.iter_mut().for_each(|check| check.begin_block(offset));
     }
 
-    /// Adds the next key of the data block.
     pub(crate) fn key(&mut self, key: &[u8]) {
         if self.check.is_some() {
             self.batch.push(key);
@@ -174,17 +170,14 @@ impl<'a> DenialCount<'a> {
         }
     }
 
-    /// The number of keys that are denied.
     pub(crate) fn finish(mut self) -> u64 {
         self.ask(true);
         self.check.map_or(0, |check| check.finish().0)
     }
 }
 
-/// The policy, once for each hash that its name may stand for.
-///
-/// One policy that lets a key pass if either hash does would hide denials: the wrong hash lets some
-/// of the denied keys pass by chance.
+/// Once for each hash that its name may stand for. Not one policy for both hashes: the wrong hash lets some hidden keys
+/// match by chance.
 fn hashes(policy: &SharedPolicy) -> Vec<SharedPolicy> {
     let legacy = LegacyBloomPolicy::new(10);
     if policy.name() != legacy.name() {
@@ -204,13 +197,12 @@ impl Denials {
     }
 }
 
-/// The maximum number of keys to look at together.
+/// Keys to check together.
 pub(super) const BATCH_KEYS: usize = 64;
-/// The approximate maximum number of bytes of the keys to look at together.
+/// Bytes of the keys to check together, approximately.
 const BATCH_BYTES: u64 = 64 << 10;
 
-/// Keys of one data block, which are looked at together. They take at most 64 KiB more than the
-/// longest of them, however many keys the block has.
+/// Keys of one data block. They take at most 64 KiB more than the longest, however many keys the block has.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) keys: KeyBuf,
@@ -224,7 +216,6 @@ impl Batch {
         self.keys.push(key);
     }
 
-    /// Returns true if there are enough keys or bytes, or more than `max_bytes` bytes.
     #[inline]
     pub(super) fn is_full(&self, max_bytes: u64) -> bool {
         self.keys.len() >= BATCH_KEYS || self.bytes as u64 > max_bytes.min(BATCH_BYTES)
@@ -236,11 +227,9 @@ impl Batch {
     }
 }
 
-/// A stored key, and the part of it that the filters are asked for.
 #[derive(Clone, Copy, Default)]
 pub(super) struct StoredKey<'k> {
     pub(super) key: &'k [u8],
-    /// The part that filters are made from, in the first of the encodings; `None` if the key is too
-    /// short for that encoding.
+    /// The part that filters are made from, in the first encoding; `None` if the key is too short for it.
     pub(super) filtered: Option<&'k [u8]>,
 }

@@ -1,27 +1,25 @@
-//! The ranges of keys in which the sequence numbers of tables and logs leave open whether a lookup finds the newest
-//! version first.
+//! Ranges of keys where a lookup may not find the newest version first, by the sequence numbers of tables and logs.
 
 use std::cmp::Ordering;
 
 use super::stretches::Stretch;
 use crate::audit::order::Order;
 
-/// The place of a table or log in the order of a lookup: that of the first is the least.
+/// A place in the order of a lookup: the first one is the least.
 pub(super) type Place = (u8, u64);
 
-/// A range of user keys, with both ends.
+/// User keys, both inclusive.
 pub(super) type Range<'a> = (&'a [u8], &'a [u8]);
 
-/// The ranges of keys in which something may have newer versions than something that a lookup comes to before it.
-/// `items`: the places, file numbers and stretches.
+/// Finds where something may be newer than what a lookup reaches before it. `items`: places, file numbers, stretches.
 pub(super) fn doubtful<'a>(mut items: Vec<(Place, u64, &'a Stretch)>, order: Order) -> Vec<Range<'a>> {
     items.retain(|(.., stretch)| {
         let [first, last] = &stretch.ends;
         order.compare(first, last) != Ordering::Greater
     });
-    // At one place, the file of the highest number most likely has the newest versions.
+    // At one place, the file with the highest number most likely has the newest versions.
     items.sort_by(|(a, a_number, _), (b, b_number, _)| (a, b_number).cmp(&(b, a_number)));
-    // The ends of stretches in the order of keys, starts before ends.
+    // In key order, starts before ends.
     let mut ends = Vec::with_capacity(items.len().saturating_mul(2));
     for (at, (.., stretch)) in items.iter().enumerate() {
         let [first, last] = &stretch.ends;
@@ -44,14 +42,14 @@ pub(super) fn doubtful<'a>(mut items: Vec<(Place, u64, &'a Stretch)>, order: Ord
     ranges
 }
 
-/// Joins neighbours among the ranges until there are at most `most`, but at least one.
+/// Joins neighbours until there are at most `most`, but at least one.
 pub(super) fn joined(ranges: Vec<Range<'_>>, most: usize) -> Vec<Range<'_>> {
     let size = ranges.len().div_ceil(most.max(1)).max(1);
     let joined = ranges.chunks(size).filter_map(|chunk| Some((chunk.first()?.0, chunk.last()?.1)));
     joined.collect()
 }
 
-/// The stretches at some key, in the order of a lookup, as a tree in which each node sums up the two below it.
+/// The stretches at some key, in the order of a lookup. Each node sums up the two below it.
 struct Active {
     nodes: Vec<Node>,
     leaves: usize,

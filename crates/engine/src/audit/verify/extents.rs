@@ -1,31 +1,28 @@
-//! The extents of a table's blocks. They must not overlap, and together they should make up the
-//! file.
+//! A table's blocks must not overlap, and together they should make up the file.
 
 use filterblock::table::BlockHandle;
 
 use crate::report::{Code, Finding, Findings};
 
-/// The length of the footer, at the end of the file.
+/// At the end of the file.
 const FOOTER_LEN: u64 = 48;
 
-/// The extents of a table's blocks, all within the file.
 #[derive(Default)]
 pub(super) struct BlockExtents {
     blocks: Vec<BlockHandle>,
 }
 
 impl BlockExtents {
-    /// Adds a block. A block whose end overflows is reported elsewhere.
+    /// A block whose end overflows is reported elsewhere.
     pub(super) fn add(&mut self, handle: BlockHandle) {
         if handle.end().is_some() {
             self.blocks.push(handle);
         }
     }
 
-    /// Reports the blocks that reach into other blocks. Returns the number of bytes before the
-    /// footer that are in no block.
+    /// Reports overlapping blocks. Returns the bytes before the footer that are in no block.
     pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
-        // The blocks are nearly sorted already if the table is sound.
+        // Nearly sorted already if the table is sound.
         self.blocks.sort();
         self.blocks.dedup();
         let (mut end, mut widest) = (0, BlockHandle::default());

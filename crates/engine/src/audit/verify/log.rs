@@ -12,7 +12,7 @@ use crate::audit::passed_over::{PassedOver, ZeroFinder};
 use crate::report::{Checked, Code, Finding, Note};
 use crate::words::counted;
 
-/// Verifies a log. `order`: the order of its keys, if that is known.
+/// `order`: `None` if unknown.
 pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Checked {
     let zeros = RefCell::new(ZeroFinder::default());
     let mut writes = LogWrites::new(Watched { source, zeros: &zeros });
@@ -38,8 +38,7 @@ pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Checked {
     found.end(is_cut, zeros.into_inner())
 }
 
-/// Verifies a MANIFEST by itself, without the files of its database. `misses_tables`: the database has tables that the
-/// end of the MANIFEST listed.
+/// Reads no other files. `misses_tables`: the database has tables that the end of the MANIFEST listed.
 pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Checked {
     let zeros = RefCell::new(ZeroFinder::default());
     let scan = Manifest::scan(Watched { source, zeros: &zeros }, Manifest::DEFAULT_MEMORY_LIMIT);
@@ -62,8 +61,8 @@ pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Checked {
 }
 
 impl Checked {
-    /// Takes what follows the last whole record of a MANIFEST that misses no table: the record at the offset `cut`, which
-    /// is incomplete, or bytes that LevelDB leaves out.
+    /// What follows the last whole record of a MANIFEST that misses no table: a record cut short at `cut`, or bytes
+    /// that LevelDB ignores.
     pub(super) fn take_end(&mut self, cut: Option<u64>, left_out: Option<PassedOver>) {
         match (cut, left_out) {
             (_, Some(PassedOver::Zeros(offset))) => self.notes.push(Note::Preallocated(offset)),
@@ -74,12 +73,11 @@ impl Checked {
     }
 }
 
-/// The maximum number of damaged places in which one wrong bit is looked for.
+/// Damaged places to search for one wrong bit.
 const MAX_TRIED_BITS: u32 = 4;
-/// The maximum number of gaps in the sequence numbers that are remembered.
+/// Gaps in the sequence numbers to remember.
 const MAX_GAPS: usize = 16;
 
-/// The state of a verification.
 #[derive(Default)]
 struct Found {
     verdict: Checked,
@@ -88,18 +86,18 @@ struct Found {
     batches: u64,
     /// The offset of the last batch, and the sequence number of its last write so far.
     last: Option<(u64, u64)>,
-    /// The first damage after the last write.
+    /// After the last write.
     damage: Option<Finding>,
-    /// The number of writes that have a sequence number of an earlier write.
+    /// Writes with a sequence number of an earlier write.
     repeated: u64,
-    /// The number of damaged places in which a wrong bit was looked for.
+    /// Damaged places searched for a wrong bit.
     tried: u32,
-    /// The first gaps in the sequence numbers: the offset of the batch after each, and the numbers before and after it.
+    /// The first ones: the offset of the batch after each, and the numbers before and after it.
     gaps: Vec<(u64, u64, u64)>,
     stretch: Option<Stretch>,
 }
 
-/// The loss between the write of number `before` and the next, of number `after`.
+/// Words for the loss between the writes with the sequence numbers `before` and `after`.
 fn loss(before: Option<u64>, after: u64) -> String {
     let Some(before) = before else { return format!("the writes before number {after} are lost") };
     match after.checked_sub(before).and_then(|step| step.checked_sub(1)) {
@@ -110,7 +108,7 @@ fn loss(before: Option<u64>, after: u64) -> String {
     }
 }
 
-/// The loss after the last write that can be read: the offset of its batch, and its number.
+/// `last`: of the last write that can be read, the offset of its batch and its number.
 fn lost_after(last: Option<(u64, u64)>) -> String {
     match last {
         None => "no write can be read".to_owned(),
@@ -189,7 +187,6 @@ impl Found {
     }
 }
 
-/// Shows what is read to the finder of zeros.
 struct Watched<'a> {
     source: &'a mut dyn Read,
     zeros: &'a RefCell<ZeroFinder>,

@@ -1,4 +1,4 @@
-//! The verification of tables: every block, every entry, and the filters asked for every key.
+//! The verification of tables: every block and every entry, with filters checked for every key.
 
 mod budget;
 mod check;

@@ -9,33 +9,28 @@ use super::denials::StoredKey;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::report::{Code, Finding, Findings, Note};
 
-/// The order that the keys should be in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum ExpectedOrder {
-    /// User keys are in bytewise order.
     Bytewise,
-    /// No order is recorded. Bytewise order is assumed, and the check is given up if that does not
-    /// hold.
+    /// No order is recorded. The check is given up if keys are not in bytewise order.
     Presumed,
-    /// The order of the comparator of this name, known or not.
+    /// Of the comparator of this name, known or not.
     Custom(Vec<u8>),
 }
 
 /// Follows the keys of a table and its index.
 pub(super) struct OrderCheck {
     expected: ExpectedOrder,
-    /// The order is known, or presumed.
     is_checked: bool,
-    /// The order of user keys; `None`: bytewise, or not known.
+    /// Of user keys; `None`: bytewise, or unknown.
     order: Option<SharedComparator>,
-    /// The findings for each possible encoding.
+    /// By possible encoding.
     encodings: Vec<(KeyEncoding, Findings)>,
-    /// The key that came last.
     last_key: Vec<u8>,
     has_last_key: bool,
-    /// The separator of the index that came last.
+    /// The last one of the index.
     separator: Vec<u8>,
-    /// The kind that came last: a key, a separator, or nothing yet.
+    /// What came last.
     after: After,
 }
 
@@ -64,13 +59,12 @@ impl OrderCheck {
         }
     }
 
-    /// Checks the next keys, of the data block at `offset`.
     pub(super) fn keys(&mut self, keys: &[StoredKey<'_>], offset: u64) {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return };
         if self.is_checked {
             self.follow(first.key, Code::KeyOrder, offset);
-            // With one encoding, user keys that ascend are in order, whatever the versions: the
-            // quick way for nearly all keys.
+            // With one encoding, ascending user keys are in order, whatever the versions: the quick way for nearly all
+            // keys.
             let is_known = self.encodings.len() == 1 && self.order.is_none();
             for pair in keys.windows(2) {
                 let [previous, next] = pair else { continue };
@@ -87,7 +81,7 @@ impl OrderCheck {
         self.after = After::Key;
     }
 
-    /// Checks the index's key for the data block whose keys came last.
+    /// Takes the index's key for the data block whose keys came last.
     pub(super) fn separator(&mut self, separator: &[u8], index_offset: u64) {
         if self.is_checked {
             self.follow(separator, Code::IndexOrder, index_offset);
@@ -97,7 +91,6 @@ impl OrderCheck {
         self.after = After::Separator;
     }
 
-    /// Compares `next` with the key or separator before it.
     fn follow(&mut self, next: &[u8], code: Code, offset: u64) {
         let previous = match self.after {
             After::Nothing => return,
@@ -109,20 +102,18 @@ impl OrderCheck {
         compare(&mut self.encodings, self.order.as_ref(), (previous, next), may_equal, code, offset);
     }
 
-    /// The last of all keys so far; `None` if there was no key.
     pub(super) fn last_key(&self) -> Option<&[u8]> {
         self.has_last_key.then_some(&*self.last_key)
     }
 
-    /// The findings about the order, or a note: the order is not known, or the order that was
-    /// presumed does not hold.
+    /// Returns a note if the order is unknown, or if the one that was presumed does not hold.
     pub(super) fn finish(self) -> Result<Findings, Note> {
         if let (ExpectedOrder::Custom(comparator), None) = (&self.expected, &self.order) {
             let comparator = comparator.clone();
             return Err(Note::CustomOrder { comparator });
         }
         debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
-        // The encoding with the fewest findings is considered right.
+        // The encoding with the fewest problems counts as right.
         let best = self.encodings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
         let findings = best.unwrap_or_default();
         match findings.first() {
@@ -134,7 +125,7 @@ impl OrderCheck {
     }
 }
 
-/// Adds a finding for each encoding in which `next` must not follow `previous`.
+/// Adds a problem for each encoding in which `next` must not follow `previous`.
 fn compare(
     encodings: &mut [(KeyEncoding, Findings)],
     order: Option<&SharedComparator>,

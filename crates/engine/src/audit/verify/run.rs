@@ -46,7 +46,6 @@ impl Engine {
     }
 }
 
-/// Verifies each table.
 pub(crate) struct VerifySurvey {
     pub(crate) engine: Engine,
     /// The verdicts note the different keys of the tables.
@@ -84,7 +83,7 @@ impl Survey for VerifySurvey {
     }
 }
 
-/// Verifies a file that is no table; `None` if it is neither a log nor a MANIFEST.
+/// `None`: neither a log nor a MANIFEST.
 pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) -> Option<Checked> {
     let folder = file.folder.as_deref();
     match kind {
@@ -115,12 +114,11 @@ type Show<'a> = dyn FnMut(Verified) -> io::Result<()> + 'a;
 
 const TABLE: &str = "a table that can be read";
 
-/// Makes verdicts from the events of a run.
 struct Fold<'e> {
     engine: &'e Engine,
     outcome: VerifyOutcome,
     versions: Versions,
-    /// What was found of the current folder as a whole, and the worst verdict on one of its files.
+    /// On the current folder as a whole, and the worst on one of its files.
     folder: Option<(Checked, Verdict)>,
 }
 
@@ -212,8 +210,8 @@ impl<'e> Fold<'e> {
     }
 }
 
-/// The verdicts on files of a folder that are not read as its tables and logs are: on the MANIFEST, if it is damaged, on
-/// files that are skipped, and on live tables that are missing. Then, what is known of the folder as a whole.
+/// Judges files that are not read as tables and logs: a damaged MANIFEST, skipped files, missing live tables. Then, the
+/// folder as a whole.
 pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> (Vec<Verified>, Checked) {
     let folder = &place.folder;
     let of = |path: &Path, about, checked| {
@@ -236,7 +234,7 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> (Vec<Verified>, Checke
     (skipped.chain(manifest).chain(missing).collect(), checked)
 }
 
-/// The offset of the byte with the only wrong bit in the MANIFEST; `None` if no such bit is found.
+/// Finds the byte with the only wrong bit in the MANIFEST.
 fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
     let (FileKind::Manifest, _) = FileKind::parse(path.file_name()?.to_str()?)? else { return None };
     let source =
@@ -245,7 +243,7 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
     <[u64; 1]>::try_from(bits).ok().map(|[bit]| bit)
 }
 
-/// Returns the fault of the MANIFEST, if there is one, with its path, and what is known of the database as a whole.
+/// The problem of the MANIFEST and its path, and the verdict on the database as a whole.
 pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Finding)>, Checked) {
     let mut checked = Checked::default();
     if let Some((path, error)) = folder.manifest_error() {
@@ -277,8 +275,8 @@ pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Finding)>, Check
     (None, checked)
 }
 
-/// Finds a part of the MANIFEST that LevelDB passes over, or a number that it takes as it is. `None`: there is neither,
-/// or the MANIFEST can no longer be read.
+/// What LevelDB silently skips in the MANIFEST, or takes as it is. `None`: nothing, or the MANIFEST can no longer be
+/// read.
 fn passed_over(folder: &Folder) -> Option<PassedOver> {
     let last = folder.database().manifest().ok()?.last_sequence();
     PassedOver::sequence(last).or_else(|| {

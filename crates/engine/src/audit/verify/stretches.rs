@@ -5,13 +5,12 @@ use std::cmp::Ordering;
 use super::denials::StoredKey;
 use crate::audit::order::Order;
 
-/// The maximum number of stretches of a table.
+/// Stretches of a table.
 const MAX_STRETCHES: u64 = 64;
-/// The maximum number of bytes of the keys at the ends of all stretches of a table.
+/// Bytes of the keys at the ends of a table's stretches.
 const MAX_BYTES: usize = 16 << 10;
 
-/// Keys that follow each other in a table, or all keys of a log, with the least and the greatest sequence number of
-/// their entries.
+/// The keys that follow each other in a table, or all keys of a log, with the range of their sequence numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Stretch {
     /// The first and the last user key.
@@ -25,7 +24,7 @@ impl Stretch {
         Self { ends: [key.to_vec(), key.to_vec()], least: number, greatest: number }
     }
 
-    /// Adds an entry whose key may be anywhere.
+    /// The key may be anywhere.
     pub(super) fn add_unsorted(&mut self, key: &[u8], number: u64, order: Order) {
         let [first, last] = &mut self.ends;
         for (end, beyond) in [(first, Ordering::Less), (last, Ordering::Greater)] {
@@ -42,20 +41,19 @@ impl Stretch {
         self.greatest = self.greatest.max(number);
     }
 
-    /// The bytes of memory that the stretch takes.
     pub(super) fn memory(&self) -> usize {
         self.ends.iter().map(Vec::len).sum::<usize>().saturating_add(size_of::<Self>())
     }
 }
 
-/// Divides the entries of a table into stretches of about the same number of bytes.
+/// Into stretches of about the same number of bytes.
 pub(super) struct TableStretches {
     list: Vec<Stretch>,
-    /// The bytes of data blocks in a stretch.
+    /// Bytes of data blocks in a stretch.
     step: u64,
-    /// The offset of the data block at which the next stretch begins.
+    /// Where the next stretch begins: the offset of a data block.
     next: u64,
-    /// The bytes of keys that the ends of stretches may still take.
+    /// Bytes of keys that further ends may take.
     left: usize,
 }
 
@@ -64,7 +62,7 @@ impl TableStretches {
         Self { list: Vec::new(), step: file_size / MAX_STRETCHES, next: 0, left: MAX_BYTES }
     }
 
-    /// Adds the keys of some entries of the data block at `offset`. Keys without a sequence number are left out.
+    /// `keys`: some of the data block at `offset`. Those without a sequence number are left out.
     pub(super) fn add(&mut self, keys: &[StoredKey<'_>], offset: u64) {
         let mut known = keys.iter().filter_map(|stored| {
             let (_, tag) = stored.key.split_last_chunk::<8>()?;

@@ -1,8 +1,6 @@
-//! The order of the versions of keys: a lookup takes the first version that it comes to, so newer versions have to be
-//! in logs, newer tables of level 0, or tables on shallower levels than older ones.
+//! The order of versions: a lookup takes the first version that it finds, so newer ones must come before older ones.
 //!
-//! Every table is read by itself. Afterwards, only those ranges of keys are read again, of all tables together, in which
-//! the sequence numbers of some table do not rule out that it has newer versions than a table before it.
+//! Only ranges of keys whose sequence numbers leave that open are read again, of all tables together.
 
 use std::collections::BTreeMap;
 use std::{cmp::Ordering, io, path::Path};
@@ -24,17 +22,17 @@ use crate::run::InputFile;
 use crate::walk::Folder;
 use crate::words::counted;
 
-/// The maximum memory in bytes that the stretches of all tables and logs take. Further tables are not judged.
+/// Bytes of the stretches of all tables and logs. Further tables are not judged.
 const MAX_MEMORY: usize = 64 << 20;
-/// The maximum number of tables that are open side by side. Folders with more are not judged.
+/// Tables open at a time. Folders with more are not judged.
 const MAX_TABLES: usize = 1 << 12;
-/// The maximum bytes of logs that are read again, because their writes are kept in memory.
+/// Bytes of logs to read again, because their writes are kept in memory.
 const MAX_LOGS: u64 = 64 << 20;
-/// The maximum number of tables that are opened to move to ranges of keys. Ranges are joined if there are more.
+/// Tables to open to move to ranges of keys. Ranges are joined if there are more.
 const MAX_OPENED: usize = 1 << 16;
-/// The maximum number of errors after which the reading ends.
+/// Errors that end the reading.
 const MAX_ERRORS: u32 = 1 << 10;
-/// The number of entries after which the watcher is asked whether to go on.
+/// Entries between two checks for an interrupt.
 const STEP: u64 = 1 << 12;
 
 /// The sequence numbers of the tables and logs of one folder.
@@ -46,7 +44,6 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// Takes the sequence numbers of a table or a log.
     pub(crate) fn add(&mut self, file: &InputFile, verdict: &mut Checked) {
         let stretches = std::mem::take(&mut verdict.stretches);
         if !file.listed {
@@ -66,8 +63,8 @@ impl Versions {
         self.memory = memory;
     }
 
-    /// Finds keys of which an older version is found by a lookup before a newer one. `None`: there are no such keys, or
-    /// the folder cannot be judged: it has no sound MANIFEST, or its order of keys is not known.
+    /// Keys of which a lookup finds an older version first. `None`: there are none, or the folder cannot be judged
+    /// without a sound MANIFEST and a known key order.
     pub(crate) fn finding(&self, folder: &Folder, engine: &Engine) -> Option<Finding> {
         let database = folder.database();
         let manifest = database.manifest().ok()?;
@@ -107,7 +104,6 @@ impl Versions {
     }
 }
 
-/// The places of tables and logs in the order of a lookup.
 struct Places {
     /// goleveldb's lookups compare the tables of level 0, whatever their order.
     is_goleveldb: bool,
@@ -118,7 +114,7 @@ impl Places {
         (0, u64::MAX.saturating_sub(number))
     }
 
-    /// `None`: lookups do not come to the table.
+    /// `None`: lookups do not reach the table.
     fn of_table(&self, table: &DatabaseTable<'_>) -> Option<Place> {
         let TableStatus::Live(live) = table.status else { return None };
         Some(match live.level {
@@ -136,7 +132,6 @@ impl Places {
     }
 }
 
-/// The check of ranges of keys, entry by entry.
 struct Check<'a> {
     database: &'a Database,
     order: Order,
@@ -146,7 +141,6 @@ struct Check<'a> {
     reads_logs: bool,
 }
 
-/// A version of a key: its sequence number, its place, and the number of its file.
 struct Version {
     number: u64,
     place: Place,
@@ -161,7 +155,7 @@ impl Check<'_> {
         let mut example = None;
         for (from, to) in ranges {
             scan.seek(from);
-            // The key that the scan is at, and its newest version.
+            // Of the key that the scan is at.
             let (mut key, mut newest): (Option<Vec<u8>>, Option<Version>) = (None, None);
             loop {
                 entries = entries.wrapping_add(1);
@@ -171,7 +165,7 @@ impl Check<'_> {
                 match scan.next() {
                     Ok(true) => {}
                     Ok(false) => break,
-                    // The verdicts on tables and logs tell of errors.
+                    // The verdicts on tables and logs report errors.
                     Err(_) => {
                         errors = errors.saturating_add(1);
                         if errors > MAX_ERRORS {
@@ -218,7 +212,7 @@ impl Check<'_> {
         Some(Finding::new(Code::NewerBelow, None, expected, found).meaning(&text))
     }
 
-    /// What is expected of two versions of a key, and what is found.
+    /// Expected and found.
     fn example(&self, key: &[u8], newer: &Version, older: &Version) -> (String, String) {
         let name = |version: &Version| {
             let live = |table: &DatabaseTable<'_>| table.number == version.file && table.recorded().is_some();
@@ -240,7 +234,7 @@ impl Check<'_> {
     }
 }
 
-/// Opens tables, and logs only if they are to be read.
+/// Opens logs only if they are to be read.
 struct TablesAndLogs<O> {
     opener: O,
     reads_logs: bool,

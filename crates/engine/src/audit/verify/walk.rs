@@ -15,43 +15,40 @@ use crate::audit::read_options;
 use crate::audit::stats::{KeyCounter, Offsets};
 use crate::report::{Checked, Code, Finding, Findings, Note};
 
-/// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
-/// counters.
+/// Of names in the metaindex with handles as values: filters, and Basho's counters.
 const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
 
-/// Walks through the index and the data blocks, and hands every key to each check.
 pub(super) struct Walk<'a, 'v, R> {
     table: &'a Table<R>,
     order: OrderCheck,
     pub(super) denials: Option<DenialCheck<'a>>,
-    /// The first of the possible encodings.
+    /// The first of the possible ones.
     pub(super) encoding: KeyEncoding,
     /// All keys have to be internal keys.
     pub(super) is_internal: bool,
-    /// The data blocks visited so far, if the index may name one twice.
+    /// Blocks visited so far, if the index may list one twice.
     pub(super) seen: Option<Offsets>,
-    /// The sequence numbers of the entries, if they are wanted.
+    /// Of the entries, if wanted.
     pub(super) stretches: Option<TableStretches>,
     first_key: Option<Vec<u8>>,
     pub(super) counter: KeyCounter,
     extents: BlockExtents,
-    /// The cursor of the last data block. Its memory is reused.
+    /// Of the last data block: its memory is reused.
     cursor: Option<BlockCursor<'a>>,
     batch: Batch,
     budget: Budget,
-    /// The number of damaged blocks in which a wrong bit was looked for.
+    /// Damaged blocks searched for a wrong bit.
     tried_bits: u32,
-    /// No entry of a block has been missed so far.
+    /// No entry has been missed so far.
     complete: bool,
     verdict: &'v mut Checked,
 }
 
-/// The maximum number of damaged blocks in which one wrong bit is looked for.
+/// Damaged blocks to search for one wrong bit.
 const MAX_TRIED_BITS: u32 = 4;
-/// The maximum size of a damaged block in which one wrong bit is looked for, in bytes.
+/// In bytes, to search for one wrong bit.
 const MAX_TRIED_BLOCK: usize = 1 << 20;
 
-/// The results of a walk.
 pub(super) struct Walked {
     pub(super) order: std::result::Result<Findings, Note>,
     pub(super) denials: Option<(u64, Findings, Option<LegacyHash>)>,
@@ -60,19 +57,17 @@ pub(super) struct Walked {
     pub(super) counter: KeyCounter,
     pub(super) extents: BlockExtents,
     pub(super) stretches: Option<TableStretches>,
-    /// All entries of all blocks have been seen.
     pub(super) complete: bool,
 }
 
-/// The bounds that the index sets for the keys of a data block: all keys of the blocks before come no later than
-/// `after`, and the block's own keys no later than `up_to`. `None`: the index sets no such bound.
+/// Bounds that the index sets for the keys of a data block: exclusive and inclusive. `None`: no bound.
 #[derive(Clone, Copy)]
 struct Bounds<'k> {
     after: Option<&'k [u8]>,
     up_to: Option<&'k [u8]>,
 }
 
-/// The reason why a walk ends before the end of the table.
+/// Why a walk ends early.
 enum Stop {
     OverBudget(Exceeded),
     NeedRange(Error),
@@ -85,7 +80,7 @@ impl From<Exceeded> for Stop {
 }
 
 impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
-    /// A walk that checks the order of the keys. Other checks can be added to it.
+    /// Checks the order of the keys. Other checks can be added.
     pub(super) fn new(
         table: &'a Table<R>,
         order: OrderCheck,
@@ -181,7 +176,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
     }
 
-    /// Walks through the data block at `handle`. `bounds`: the bounds that the index sets for the keys of the block.
+    /// `bounds`: of the block's keys, by the index.
     fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> std::result::Result<(), Stop> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
@@ -191,8 +186,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             });
             return Ok(());
         }
-        // The offset is inserted before the block is read, so that a damaged block that is named twice is not read
-        // again either.
+        // Before the block is read, so that a damaged block that is listed twice is not read again.
         if let Some(seen) = &mut self.seen {
             seen.insert(handle.offset);
         }
@@ -224,7 +218,6 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         Ok(within?)
     }
 
-    /// Walks through the entries of the data block at `offset`.
     fn entries(
         &mut self,
         entries: &mut BlockCursor<'_>,
@@ -250,7 +243,6 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         within.and(self.keys(offset))
     }
 
-    /// Checks the keys collected from the data block at `offset`.
     fn keys(&mut self, offset: u64) -> std::result::Result<(), Exceeded> {
         let encoding = self.encoding;
         let mut keys = [StoredKey::default(); BATCH_KEYS];
@@ -286,8 +278,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         self.budget.check()
     }
 
-    /// The offset of the byte with the only wrong bit in the data block at `handle`; `None` if no such bit is found.
-    /// A few blocks are read once more for that.
+    /// The byte with the only wrong bit in the data block, if any. Reads a few blocks once more.
     fn wrong_bit(&mut self, error: &Error, handle: BlockHandle, bounds: Bounds<'_>) -> Option<u64> {
         let is_checksum = matches!(error.without_path(), Error::Corrupt { what: Structure::Checksum, .. });
         let len = usize::try_from(handle.end()?.checked_sub(handle.offset)?).ok()?;
@@ -321,12 +312,12 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         self.verdict.findings.add(finding.code, || finding.with_lost(lost()));
     }
 
-    /// The encoding that decides which part of a key is shown.
+    /// Decides which part of a key is shown.
     fn shown_encoding(&self) -> KeyEncoding {
         if self.is_internal { self.encoding } else { KeyEncoding::Whole }
     }
 
-    /// Adds the finding that a limit was exceeded. `after`: the last key of the index before the part left out.
+    /// `after`: the last key of the index before the part left out.
     fn over_budget(&mut self, exceeded: Exceeded, offset: u64, after: Option<&[u8]>) {
         self.complete = false;
         let finding = Finding::new(Code::Limit, offset, exceeded.expected(), "more");
@@ -334,7 +325,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 }
 
-/// The handles in the metaindex, as far as it can be read.
+/// Reads the metaindex as far as it can be read.
 fn handles(mut metaindex: BlockCursor<'_>) -> impl Iterator<Item = BlockHandle> {
     std::iter::from_fn(move || {
         while let Ok(true) = metaindex.next() {

@@ -1,13 +1,12 @@
-//! Colours for rates of false positives, relative to the rates that are expected of filters of the same size.
-//!
-//! Equal filters have equal colours: a difference that may be due to chance does not count.
+//! Colours for false-positive rates, relative to those expected of filters of the same size. Differences that may be
+//! due to chance have no colour.
 
 use maud::{Markup, html};
 
 use super::svg::{self, Anchor};
 
-/// The classes of rates, as multiples of the expected rate. Each class has the smallest multiple that is above it, the
-/// name of that multiple on the scale, and the CSS class. Most filters are in the second class.
+/// Each class: the smallest multiple of the expected rate above it, its name on the scale, and the CSS class. Most
+/// filters are in the second one.
 const CLASSES: [(f64, &str, &str); 5] = [
     (0.5, "half", "p-r0"),
     (1.5, "1.5", "p-r1"),
@@ -15,24 +14,23 @@ const CLASSES: [(f64, &str, &str); 5] = [
     (20.0, "20 times", "p-r4"),
     (f64::INFINITY, "", "p-r5"),
 ];
-/// The CSS class of tables whose rate is not known, and of filters that are malformed or not known.
+/// For tables of unknown rate, and for filters that are malformed or unknown.
 pub(super) const UNKNOWN: &str = "p-unknown";
-/// The CSS class of tables without filters. [`hatching`] has its pattern.
+/// For tables without filters. [`hatching`] has its pattern.
 pub(super) const MISSING: &str = "p-missing";
 
-/// The width of the legend in pixels.
+/// In pixels.
 const LEGEND_WIDTH: f64 = 310.0;
-/// The height of the legend in pixels.
+/// In pixels.
 pub(super) const LEGEND_HEIGHT: f64 = 62.0;
 
-/// The CSS class for a multiple of the expected rate.
 pub(super) fn of_multiple(multiple: f64) -> &'static str {
     let class = CLASSES.iter().find(|(end, _, _)| multiple < *end);
-    // Only infinity and values that are not numbers are in no class.
+    // Only infinity and NaN are in no class.
     class.map_or(UNKNOWN, |(_, _, class)| class)
 }
 
-/// The pattern that [`MISSING`] is filled with. It has an `id`, so a page may hold it only once.
+/// Fills [`MISSING`]. It has an `id`, so a page may hold it only once.
 pub(super) fn hatching() -> Markup {
     html! {
         defs {
@@ -45,7 +43,6 @@ pub(super) fn hatching() -> Markup {
     }
 }
 
-/// Draws the legend of the colours, from `top` down.
 pub(super) fn legend(top: f64) -> Markup {
     let segment = 0.5 / CLASSES.len() as f64 * 1.6;
     let place = |index: usize| index as f64 * segment;

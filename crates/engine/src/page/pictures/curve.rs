@@ -7,43 +7,40 @@ use super::scale::Linear;
 use super::svg::{self, Shape};
 use crate::words::{bits_text, counted, percent, size};
 
-/// The size of filters and their false-positive rate, by bits per key.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct TuneCurve {
     /// In order of increasing size.
     pub points: Vec<CurvePoint>,
-    /// The filters in use.
     pub present: Option<CurveMark>,
     pub advised: Option<CurveMark>,
-    /// The maximum size of all filters in bytes.
+    /// Of all filters, in bytes.
     pub budget: Option<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct CurvePoint {
     pub bits_per_key: u32,
-    /// The size of all filter blocks in bytes.
+    /// Of all filter blocks, in bytes.
     pub size: f64,
-    /// The false-positive rate, from 0 to 1.
+    /// From 0 to 1.
     pub rate: Interval,
 }
 
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct CurveMark {
-    /// The name of the mark, such as "now".
+    /// Such as "now".
     pub name: String,
     pub size: f64,
     pub rate: Interval,
 }
 
 const HEIGHT: f64 = 260.0;
-/// The numbers of bits per key that are named next to the line: only a few, so that their texts stay apart.
+/// Bits per key to name next to the line: only a few, so that their texts stay apart.
 const NAMED_BITS: [u32; 5] = [4, 8, 12, 16, 20];
 
-/// A mark, its class and its shape.
 type Mark<'a> = (&'a CurveMark, &'static str, Shape);
 
-/// Draws the line, and marks the filters in use and those advised.
+/// Marks the filters in use and those advised.
 pub(crate) fn curve(curve: &TuneCurve) -> Markup {
     let sound = |point: &&CurvePoint| RatePlot::can_show(point.size, point.rate);
     let points: Vec<&CurvePoint> = curve.points.iter().filter(sound).collect();

@@ -1,4 +1,4 @@
-//! The common parts of pictures: the frame with its list of marks and their meanings, axes, and bars.
+//! The common parts of pictures: the frame with its list of marks, axes, and bars.
 
 use maud::{Markup, html};
 
@@ -7,25 +7,25 @@ use super::svg::{self, Anchor, Shape, number};
 use crate::audit::rates::MeasuredRate;
 use crate::report::Estimate;
 
-/// The room above a plot for the name of its vertical axis, in pixels.
+/// In pixels, above a plot: for the name of its vertical axis.
 const TITLE: f64 = 20.0;
-/// The room below a plot for the values and the name of its horizontal axis, in pixels.
+/// In pixels, below a plot: for the values and the name of its horizontal axis.
 const BELOW: f64 = 42.0;
-/// The greatest number of characters in a line of a list, to the right of its mark.
+/// Characters of a line of a list, to the right of its mark.
 const MOST_TEXT: usize = 50;
-/// The height of a line of a list, in pixels.
+/// Of a list, in pixels.
 const LINE: f64 = 18.0;
-/// The width of the room for the mark of a line, in pixels.
+/// Room for a line's mark, in pixels.
 const MARK: f64 = 28.0;
-/// The left padding of pictures of the class `p-axes`: the room for values of the vertical axis.
+/// On the left of pictures of the class `p-axes`, in pixels: for values of the vertical axis.
 const PADDING: f64 = 56.0;
-/// The lowest and the highest rate that an axis may hold.
+/// That an axis may hold.
 const RATES: (f64, f64) = (1e-7, 1.0);
 
-/// The share of the width that bars may take, so that their numbers have room after them.
+/// The share of the width for bars, so that their numbers have room after them.
 pub(super) const BARS: f64 = 0.76;
 
-/// A number with the ends of its 95 % interval. For an exact number, both ends are the number itself.
+/// A number with its interval of 95%. If exact, both ends are the number itself.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Interval {
     pub value: f64,
@@ -34,20 +34,18 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// A number that is known exactly.
     #[cfg(test)]
     pub(crate) const fn exact(value: f64) -> Self {
         Self { value, low: value, high: value }
     }
 
-    /// Returns true if all three numbers are finite, not negative and in order.
+    /// True if all three are finite, not negative and in order.
     pub(super) fn is_sound(&self) -> bool {
         let Self { value, low, high } = *self;
         0.0 <= low && low <= value && value <= high && high.is_finite()
     }
 
-    /// The rate at which a point is drawn: the measured one or, if no false positive was found, the greatest
-    /// likely one.
+    /// Draws at the rate or, without false positives, at the greatest likely one.
     pub(super) fn shown_rate(self) -> f64 {
         if self.value > 0.0 { self.value } else { self.high }
     }
@@ -65,13 +63,12 @@ impl From<Estimate> for Interval {
     }
 }
 
-/// Writes a number after a bar or mark that ends at `share`.
+/// Writes after a bar or mark that ends at `share`.
 pub(super) fn after(share: f64, y: f64, text: impl ToString) -> Markup {
     html! { text class="p-text p-small p-halo" x=(svg::x(share)) y=(number(y)) dx="5" { (text.to_string()) } }
 }
 
-/// The area of a plot of rates, as wide as the picture, from `TITLE` down. The axis of rates is vertical and
-/// logarithmic.
+/// Fills the picture's width, from `TITLE` down. The axis of rates is vertical and logarithmic.
 pub(super) struct RatePlot {
     height: f64,
     pub(super) across: Linear,
@@ -79,40 +76,35 @@ pub(super) struct RatePlot {
 }
 
 impl RatePlot {
-    /// A plot whose axis of rates holds those of `rates` that are finite and above 0, as far as [`RATES`]
-    /// allows.
+    /// Its axis holds those of `rates` that are finite and above 0, as far as [`RATES`] allows.
     pub(super) fn new(height: f64, across: Linear, rates: impl IntoIterator<Item = f64>) -> Self {
         Self { height, across, rates: Log::around(rates, RATES.0, RATES.1) }
     }
 
-    /// Returns true if a point can be drawn in a plot.
     pub(super) fn can_show(across: f64, rate: Interval) -> bool {
         across.is_finite() && across >= 0.0 && rate.is_sound() && rate.high > 0.0
     }
 
-    /// The position of a point on both axes, from 0 to 1.
+    /// Returns the position on both axes, from 0 to 1.
     pub(super) fn shares(&self, across: f64, rate: f64) -> (f64, f64) {
         (self.across.share(across), self.rates.share(rate))
     }
 
-    /// The position of a point in the picture.
     pub(super) fn place(&self, across: f64, rate: f64) -> (f64, f64) {
         let (x, y) = self.shares(across, rate);
         (x, self.y(y))
     }
 
-    /// The vertical coordinate for a share of the axis, 0 being at the bottom.
+    /// 0 is at the bottom.
     pub(super) fn y(&self, share: f64) -> f64 {
         TITLE + (1.0 - share) * self.height
     }
 
-    /// Draws a line from each of `places` to the next.
     pub(super) fn path(class: &str, places: &[(f64, f64)]) -> Markup {
         html! { @for (from, to) in places.iter().zip(places.iter().skip(1)) { (svg::line(class, *from, *to)) } }
     }
 
-    /// A picture of the plot: the axes, `body`, and the list. `name`: the name of the horizontal axis. `values`: the
-    /// values to mark on that axis, each with its text.
+    /// `name` and `values`, each with its text: of the horizontal axis.
     pub(super) fn draw(
         &self,
         [title, description]: [&str; 2],
@@ -151,18 +143,15 @@ impl RatePlot {
 pub(super) struct Key(Markup, String);
 
 impl Key {
-    /// An entry of the list that is text alone.
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self(html! {}, text.into())
     }
 
-    /// An entry whose mark is in the middle of the room for marks.
     pub(super) fn mark(class: &str, shape: Shape, text: impl Into<String>) -> Self {
         Self(html! { g class="" { (svg::mark(class, shape, (0.5, 8.0), 4.0, "")) } }, text.into())
     }
 
-    /// An entry with a line drawn across the room for marks, and a mark on it if `shape` is given. `group`: the class
-    /// of the group around both.
+    /// Draws across the room for marks. `group`: the class of the group around line and mark.
     pub(super) fn line(group: &str, class: &str, shape: Option<Shape>, text: impl Into<String>) -> Self {
         let mark = html! {
             g class=(group) {
@@ -173,14 +162,13 @@ impl Key {
         Self(mark, text.into())
     }
 
-    /// An entry whose mark is a filled rectangle, for bars and areas.
+    /// Explains bars and areas.
     pub(super) fn field(class: &str, text: impl Into<String>) -> Self {
         Self(svg::rectangle(class, (0.0, 1.0), 3.0, 10.0, ""), text.into())
     }
 }
 
-/// A picture of any width: a title and a description, `body` down to `bottom` in pixels, and the list
-/// below it.
+/// A picture of any width: `body` down to `bottom` in pixels, and the list below it.
 pub(super) fn frame(texts: [&str; 2], body: &Markup, bottom: f64, keys: &[Key]) -> Markup {
     framed(0.0, texts, body, bottom, keys)
 }
@@ -204,7 +192,6 @@ fn framed(padding: f64, [title, description]: [&str; 2], body: &Markup, bottom: 
     }
 }
 
-/// A share in percent as axes have it: `0.01 %`.
 fn axis_percent(share: f64) -> String {
     let percent = share * 100.0;
     // The rates on axes are powers of 10, which one significant digit represents exactly.

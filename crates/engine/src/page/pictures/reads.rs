@@ -1,4 +1,4 @@
-//! Block reads for each lookup.
+//! Data blocks read for each lookup.
 
 use maud::{Markup, html};
 
@@ -7,32 +7,28 @@ use super::scale::{Linear, Log};
 use super::svg::{self, Anchor, Shape};
 use crate::{report::Estimate, words::estimate};
 
-/// A kind of lookup.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct ReadsPair {
-    /// The name of the kind, such as "absent keys near stored ones".
+    /// Such as "similar keys, changed".
     pub name: String,
-    /// The mean number of data blocks that such a lookup reads.
+    /// Data blocks read, on average.
     pub now: Interval,
-    /// The mean number with the filters that are advised; `None`: no other filters are advised, or the number is
-    /// not known.
+    /// With the filters that are advised; `None`: none are, or the number is unknown.
     pub advised: Option<Interval>,
 }
 
-/// The height of the name of a kind of lookup, in pixels.
+/// In pixels, for the name of a kind of lookup.
 const NAME: f64 = 18.0;
-/// The height of a bar, in pixels.
+/// In pixels.
 const BAR: f64 = 14.0;
-/// The height of the gap below the bars of a kind, in pixels.
+/// In pixels, below the bars of a kind.
 const GAP: f64 = 12.0;
-/// The class of the bar for the present filters, and the shape of its mark.
+/// The class of the bar, and the shape of its mark.
 const NOW: (&str, Shape) = ("p-now", Shape::Circle);
-/// The class of the bar for the advised filters, and the shape of its mark.
 const THEN: (&str, Shape) = ("p-then", Shape::Diamond);
-/// If the greatest number is more than this many times the least number above 0, the scale is logarithmic:
-/// linear bars would be too short to compare.
+/// If the greatest number is more than this many times the least above 0, linear bars would be too short to compare.
 const MOST_LINEAR: f64 = 40.0;
-/// The smallest number of reads that a logarithmic scale holds.
+/// On a logarithmic scale.
 const LEAST: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +48,6 @@ impl Scale {
         Self::Linear(Linear::from_zero(intervals.iter().map(|interval| interval.high)))
     }
 
-    /// The horizontal coordinate of `value` in the picture.
     fn place(self, value: f64) -> f64 {
         let share = match self {
             Self::Linear(scale) => scale.share(value),
@@ -69,8 +64,8 @@ impl Scale {
     }
 }
 
-/// Draws a bar for each kind of lookup, and a second one if filters are advised. Marks take the place of bars
-/// that would differ too much.
+/// A bar for each kind of lookup, and a second one if filters are advised. Marks take the place of bars that would
+/// differ too much.
 pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
     let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.advised]).flatten();
     let sound: Vec<Interval> = intervals.filter(Interval::is_sound).collect();
@@ -106,7 +101,7 @@ fn keys(has_second: bool, is_log: bool) -> Vec<Key> {
     [key(NOW, "now")].into_iter().chain(second).chain([interval]).chain(log).collect()
 }
 
-/// Draws a bar, or a mark on a logarithmic scale, and the interval. Writes "not known" if the interval is not sound.
+/// A mark on a logarithmic scale. "not known" if the interval is not sound.
 fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64) -> Markup {
     if !interval.is_sound() {
         return svg::text(0.0, top + 11.0, Anchor::RIGHT, "p-dim", "not known");
@@ -128,14 +123,13 @@ fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64
     }
 }
 
-/// A number of reads as the table beside the picture has it; a dash if it is not sound.
+/// Writes as the table next to the picture does; a dash if not sound.
 fn told(interval: Interval) -> String {
     let Interval { value, low, high } = interval;
     if interval.is_sound() { estimate(Estimate { value, low, high }) } else { "-".to_owned() }
 }
 
-/// A number of reads to three significant digits, or to an integer if the integer has more digits. Numbers below 10⁻⁶
-/// other than 0, and those of 10⁶ or more, are in exponential form. A number that is not finite is a dash.
+/// Three significant digits, or an integer with more. Exponential below 10⁻⁶ and from 10⁶ on; a dash if not finite.
 fn short(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();

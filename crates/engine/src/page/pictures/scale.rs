@@ -8,22 +8,20 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// A scale from 0 to the greatest of `values`, or to 1 if no value is above 0. Values that are not finite
-    /// do not count.
+    /// Reaches to the greatest finite one of `values`, or to 1 if none is above 0.
     pub(super) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         let high = values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max);
         Self { low: 0.0, high: if high > 0.0 { high } else { 1.0 } }
     }
 
-    /// The position of `value`, from 0 to 1. A value beyond the scale is at the nearer end.
+    /// Returns 0 to 1. A value beyond the scale is at the nearer end.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value / self.high - self.low / self.high) / (1.0 - self.low / self.high);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// From two to `most` values of the scale, `most` being 3 or more. They are the multiples of the smallest
-    /// step that yields at most `most` values: 1, 2 or 5 times a power of 10, times `unit`. There are no values
-    /// if that step is too large or too small for a number.
+    /// Two to `most` values, at least 3: multiples of the smallest step that fits, which is 1, 2 or 5 times a power of
+    /// 10, times `unit`. None if the step is too large or too small for a number.
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
@@ -44,8 +42,7 @@ impl Linear {
         ticks.take_while(|tick| *tick <= self.high * (1.0 + 1e-9)).collect()
     }
 
-    /// At most `most` whole numbers of bytes: those among the [`ticks`](Self::ticks) in a unit that is a power
-    /// of 1,024.
+    /// Whole numbers of bytes among the [`ticks`](Self::ticks) in a unit that is a power of 1,024.
     pub(super) fn size_ticks(self, most: usize) -> Vec<f64> {
         let mut unit = 1.0;
         // A unit is taken only if the scale reaches at least twice its size.
@@ -57,19 +54,18 @@ impl Linear {
     }
 }
 
-/// Values above 0, ten times as large at each step of the same length.
+/// Values above 0, each step ten times the one before.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Log {
-    /// The power of 10 at the lower end.
+    /// Of 10, at the lower end.
     low: i32,
-    /// The power of 10 at the upper end, which is greater than `low`.
+    /// Of 10, at the upper end: greater than `low`.
     high: i32,
 }
 
 impl Log {
-    /// The scale of whole decades that holds those of `values` from `floor` to `ceiling`. Values out of this
-    /// range count as its nearer end. Values that are not finite or not above 0 do not count; if no value
-    /// counts, the scale is the decade that ends at `ceiling`.
+    /// Whole decades that hold `values`, within `floor` and `ceiling`. Values that are not finite or not above 0 do not
+    /// count; without any, the decade that ends at `ceiling`.
     pub(super) fn around(values: impl IntoIterator<Item = f64>, floor: f64, ceiling: f64) -> Self {
         let sound = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (least, greatest) = sound.fold((f64::INFINITY, 0.0_f64), |(least, greatest), value| {
@@ -83,14 +79,13 @@ impl Log {
         Self { low: low.min(high.saturating_sub(1)), high }
     }
 
-    /// The position of `value`, from 0 to 1. A value beyond the scale is at the nearer end, and 0 at the
-    /// lower end.
+    /// Returns 0 to 1. A value beyond the scale is at the nearer end, and 0 at the lower end.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value.log10() - f64::from(self.low)) / f64::from(self.high.saturating_sub(self.low));
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// Powers of 10 of the scale, evenly spaced: at most `most`, `most` being 2 or more.
+    /// Evenly spaced powers of 10: at most `most`, at least 2.
     pub(super) fn ticks(self, most: usize) -> Vec<f64> {
         let decades = self.high.saturating_sub(self.low).unsigned_abs() as usize;
         let step = decades.div_ceil(most.max(2).saturating_sub(1)).max(1);
@@ -98,7 +93,7 @@ impl Log {
         (self.low..=self.high).rev().step_by(step).map(|power| 10_f64.powi(power)).collect()
     }
 
-    /// Twice and five times the powers of 10, which get a line without a name.
+    /// They get a line without a name.
     pub(super) fn minor_ticks(self) -> impl Iterator<Item = f64> {
         (self.low..self.high).flat_map(|power| [2.0, 5.0].map(|times| times * 10_f64.powi(power)))
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 
-/// A number with at most two decimals; 0 if it is not finite.
+/// Writes at most two decimals; 0 if it is not finite.
 pub(super) fn number(value: f64) -> String {
     let value = if value.is_finite() { value } else { 0.0 };
     let text = format!("{value:.2}");
@@ -12,12 +12,12 @@ pub(super) fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A share of the width, as SVG has it. A share out of range is at the edge.
+/// A share out of range is at the edge.
 pub(super) fn x(share: f64) -> String {
     format!("{}%", number(share.clamp(0.0, 1.0) * 100.0))
 }
 
-/// The side of a point on which its text is. SVG names the end of the text that is at the point.
+/// The side of a point on which its text is. SVG has the end of the text that is at the point.
 pub(super) struct Anchor(&'static str);
 
 impl Anchor {
@@ -26,17 +26,16 @@ impl Anchor {
     pub(super) const LEFT: Self = Self("end");
 }
 
-/// The greatest number of characters of a text in a picture: as many as fit on the screen of a phone.
+/// Characters of a text in a picture: as many as fit on the screen of a phone.
 const MOST_TEXT: usize = 56;
 
-/// The text with its end cut off if it has more than `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.into() };
     let start: String = text.get(..end).unwrap_or_default().chars().take(most.saturating_sub(1)).collect();
     format!("{start}…").into()
 }
 
-/// Text with its baseline at `y`, cut off if it is too long. `class`: further classes, or nothing.
+/// The baseline is at `y`. `class`: further classes, or nothing.
 pub(super) fn text(share: f64, y: f64, anchor: Anchor, class: &str, text: &str) -> Markup {
     let text = cut(text, MOST_TEXT);
     html! {
@@ -44,15 +43,13 @@ pub(super) fn text(share: f64, y: f64, anchor: Anchor, class: &str, text: &str) 
     }
 }
 
-/// A straight line from one point to another.
 pub(super) fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
     html! {
         line class=(class) x1=(x(from.0)) y1=(number(from.1)) x2=(x(to.0)) y2=(number(to.1)) {}
     }
 }
 
-/// A rectangle between the two `ends`, from `top` to `height` pixels below it. `title`: the text shown when the
-/// mouse is over the rectangle; empty for no text.
+/// Reaches from `top` to `height` pixels below it. `title`: shown when the mouse is over it; empty for none.
 pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, title: &str) -> Markup {
     let (left, right) = (ends.0.clamp(0.0, 1.0), ends.1.clamp(0.0, 1.0));
     html! {
@@ -62,7 +59,7 @@ pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, ti
     }
 }
 
-/// The shape of a mark, which distinguishes it from other marks without colours.
+/// Tells marks apart without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     Circle,
@@ -70,7 +67,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// A path around 0, 0, about twice `r` wide.
+    /// Around 0, 0, about twice `r` wide.
     fn path(self, r: f64) -> String {
         let (r, d) = (number(r), number(r * 1.35));
         match self {
@@ -80,7 +77,7 @@ impl Shape {
     }
 }
 
-/// A mark at a point. `r`: about half the mark's width in pixels. `title`: as for [`rectangle`].
+/// `r`: about half its width in pixels. `title`: as for [`rectangle`].
 pub(super) fn mark(class: &str, shape: Shape, (share, y): (f64, f64), r: f64, title: &str) -> Markup {
     let title = html! { @if !title.is_empty() { title { (title) } } };
     if shape == Shape::Circle {

@@ -1,4 +1,4 @@
-//! The facts about the database, and the parts of it that were looked at.
+//! The facts about the database, and the parts of it that were read.
 
 use maud::{Markup, html};
 
@@ -9,10 +9,10 @@ use crate::page::words::{message, name};
 use crate::report::{Depth, Tuning};
 use crate::words::{about_count, count, counted, sentence, size};
 
-/// The greatest number of files or policies that are listed for one fact.
+/// Files or policies to list for one fact.
 const MOST: usize = 20;
 
-/// The parts of each table that were looked at, and what this leaves unknown.
+/// Says what was read of each table, and what this leaves unknown.
 const fn looked_at(depth: Depth) -> &'static str {
     match depth {
         Depth::Tail => {

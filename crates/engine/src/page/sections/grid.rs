@@ -2,17 +2,16 @@
 
 use maud::{Markup, html};
 
-/// The greatest number of lines with which a folded table starts open.
+/// Lines with which a folded table starts open.
 const SHORT: usize = 12;
 
-/// A cell of an HTML table.
 pub(crate) enum Cell {
-    /// The head of a row.
+    /// Of a row.
     Head(Markup),
     Text(Markup),
-    /// A key of any length.
+    /// Of any length.
     Key(Markup),
-    /// Text of many words.
+    /// Of many words.
     Words(Markup),
     Number(String),
 }
@@ -37,7 +36,7 @@ impl Cell {
     }
 }
 
-/// An HTML table. A title that begins with `#` heads a column of numbers.
+/// A title that begins with `#` heads a column of numbers.
 pub(crate) fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     html! {
         div.scroll {
@@ -54,7 +53,7 @@ pub(crate) fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     }
 }
 
-/// An HTML table below a line that opens and closes it; open if it is short.
+/// Open if it is short.
 pub(crate) fn folded(summary: &str, titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     html! {
         details open[lines.len() <= SHORT] {

@@ -1,4 +1,4 @@
-//! The filters of each level: their size, and the share of absent keys that they let pass.
+//! The filters of each level: their size and false-positive rate.
 
 use maud::{Markup, html};
 
@@ -73,7 +73,7 @@ fn cells(at: TableLevel, sums: &LevelTotals) -> Vec<Cell> {
     ]
 }
 
-/// The level at the place `at`, among the levels for which other filters were tried.
+/// Among the levels for which other filters were tried.
 fn level<'a>(page: &Shown<'a>, at: TableLevel) -> Option<&'a Level> {
     let levels = &page.tuned()?.levels;
     levels.iter().find(|level| is_at(level, at))
@@ -88,7 +88,6 @@ fn is_at(level: &Level, at: TableLevel) -> bool {
     }
 }
 
-/// The size of the filters that are advised for a level.
 fn size_advised(page: &Shown<'_>, at: TableLevel) -> Option<Estimate> {
     let (tuning, choice) = (page.tuned()?, page.advised()?);
     let mut levels = tuning.levels.iter().zip(&choice.outcome.levels);

@@ -68,7 +68,6 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
     }
 }
 
-/// The reads from each level, now and as advised.
 fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
     let Some(tuning) = page.tuned() else { return Vec::new() };
     let advised = page.advised();
@@ -82,7 +81,6 @@ fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
     tuning.now.levels.iter().filter_map(of_level).collect()
 }
 
-/// The kind of keys that the reads of each level are about.
 fn kinds_of_levels(tuning: &Tuning) -> &'static str {
     if tuning.lookups.is_some() { OWN } else { RANDOM }
 }
@@ -90,7 +88,6 @@ fn kinds_of_levels(tuning: &Tuning) -> &'static str {
 const OWN: &str = "absent keys of your own";
 const RANDOM: &str = "random absent keys";
 
-/// The kinds of lookups, and the reads of each.
 fn kinds(tuning: &Tuning, reads: &Reads) -> Vec<(String, Option<Estimate>)> {
     let own = tuning.lookups.map(|_| (OWN.to_owned(), Some(reads.absent)));
     let similar = SimilarKind::ALL

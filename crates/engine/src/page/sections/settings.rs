@@ -67,7 +67,7 @@ fn line(page: &Shown<'_>, tuning: &Tuning, of: &Candidate) -> Vec<Cell> {
     ]
 }
 
-/// The false-positive rate on which advice rests: that of the user's lookups, or else of random keys.
+/// Returns the rate that advice rests on: of the user's lookups, or else of random keys.
 fn rate(rates: &Rates) -> Option<MeasuredRate> {
     rates.lookups.or(rates.random)
 }

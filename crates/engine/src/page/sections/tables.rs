@@ -8,7 +8,7 @@ use crate::page::words::{message, name, place, state};
 use crate::report::{Table, TableState};
 use crate::words::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 
-/// The greatest number of tables that are listed.
+/// Tables to list.
 const MOST: usize = 800;
 
 pub(crate) fn tables(page: &Shown<'_>) -> Markup {
@@ -50,7 +50,7 @@ pub(crate) fn tables(page: &Shown<'_>) -> Markup {
     }
 }
 
-/// The tables to list, by level, number and name: all, or those that matter most.
+/// Lists by level, number and name: all, or those that matter most.
 fn listed(tables: &[Table]) -> Vec<&Table> {
     let mut listed: Vec<&Table> = tables.iter().collect();
     if listed.len() > MOST {

@@ -81,8 +81,7 @@ fn filter(table: &Table) -> TableFilter {
     }
 }
 
-/// The expected false-positive rate of filters with these bits and probes, for the keys of the table. `None`: the
-/// number of probes or of keys is not known.
+/// Computes the rate for the keys of the table. `None`: the probes or the keys are unknown.
 fn expected(table: &Table, filter: &FilterBlock) -> Option<f64> {
     let keys =
         table.distinct_keys.and_then(|keys| keys.count).or(table.entries.map(|entries| entries.count))?;

@@ -1,4 +1,4 @@
-//! Tables without an index: their blocks are found by their checksums.
+//! Tables without an index: blocks are found by their checksums.
 
 use std::{io, ops::Range};
 
@@ -15,14 +15,13 @@ use crate::audit::scan::carve::{
 };
 use crate::repair::lost::{Bound, LostRange};
 
-/// The greatest number of bytes that are read of a block whose end is not known.
+/// Bytes to read of a block whose end is unknown.
 const MAX_BEGINNING: u64 = 4 << 20;
 
-/// The blocks that are found in a file.
 pub(super) struct Carved {
-    /// Data blocks and gaps, in the order of the file.
+    /// In the order of the file.
     stretches: Vec<FileRun>,
-    /// The last block that can be an index, judging by its entries. `None`: no block can be an index.
+    /// The last block that can be an index, judging by its entries.
     index: Option<BlockHandle>,
     pub(super) metaindex: Option<BlockHandle>,
 }
@@ -33,7 +32,6 @@ enum FileRun {
 }
 
 impl Carved {
-    /// Finds all blocks.
     pub(super) fn find<R: ReadAt>(source: &R, expected: &Expected<'_>) -> io::Result<Self> {
         let mut carved = Self { stretches: Vec::new(), index: None, metaindex: None };
         let mut known = KnownBlocks::default();
@@ -85,7 +83,7 @@ impl Carved {
         Ok(())
     }
 
-    /// The index, if it names all data blocks that were found.
+    /// `None`: it does not list all data blocks that were found.
     pub(super) fn index<R: ReadAt>(&self, source: &R, limits: &Limits) -> Option<BlockHandle> {
         let stored = stored::read(source, self.index?, &[]).ok()??;
         let mut entries = stored::entries(&stored, &limits.options)?;
@@ -107,8 +105,7 @@ impl Carved {
     }
 }
 
-/// Adds the data blocks that were found to `table`. Blocks that cannot be read, or have no keys of a database, count as
-/// lost.
+/// Blocks that cannot be read, or have no keys of a database, count as lost.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     found: Carved,
@@ -149,7 +146,7 @@ pub(super) fn read<R: ReadAt>(
             None => widen(&mut gap, handle.offset..handle.end().unwrap_or(handle.offset)),
         }
     }
-    // Without an index, the table is known to be complete only if its last key is the one that a MANIFEST records.
+    // Without an index, only the last key that a MANIFEST records proves that the table is complete.
     let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
     let is_whole =
         expected.record.is_some_and(|record| table.facts.largest.as_deref() == Some(&*record.largest));
@@ -168,8 +165,7 @@ pub(super) fn read<R: ReadAt>(
     Ok(())
 }
 
-/// Salvages entries of the block that begins where the found blocks end, up to zeros or the end of a file
-/// that was cut off.
+/// Saves entries of the block after those that were found, up to zeros or the end of a file that was cut short.
 fn save_beginning<R: ReadAt>(
     source: &R,
     gap: &Range<u64>,
@@ -186,8 +182,7 @@ fn save_beginning<R: ReadAt>(
     };
     let up_to = expected.record.map(|record| &*record.largest);
     let between = Between { order: expected.order, after: table.facts.largest.as_deref(), up_to };
-    // Without a sound block, both storage formats are tried. Bytes in one format, read in the other, are very unlikely
-    // to give internal keys.
+    // Without a sound block, both storage formats are tried. The wrong one is very unlikely to give internal keys.
     let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
     let damage = end..bytes.len();
     let damage = std::slice::from_ref(&damage);

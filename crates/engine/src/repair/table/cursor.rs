@@ -6,18 +6,17 @@ use filterblock::table::{BlockCursor, BlockHandle, ReadAt};
 
 use super::{Blocks, SavedTable, stored};
 
-/// A cursor over the entries of the sound blocks.
 pub(in crate::repair) struct TableCursor<'t, R> {
     source: R,
     table: &'t SavedTable,
     index: Option<BlockCursor<'static>>,
-    /// The number of blocks that were entered or passed over.
+    /// Blocks that were entered or skipped.
     next: usize,
     block: Option<BlockCursor<'static>>,
 }
 
 impl<'t, R: ReadAt> TableCursor<'t, R> {
-    /// Places a new cursor before the first entry.
+    /// Starts before the first entry.
     pub(in crate::repair) fn new(source: R, table: &'t SavedTable) -> io::Result<Self> {
         let index = match &table.blocks {
             Blocks::Indexed { index, .. } => {
@@ -29,11 +28,7 @@ impl<'t, R: ReadAt> TableCursor<'t, R> {
         Ok(Self { source, table, index, next: 0, block: None })
     }
 
-    /// Moves to the next entry. Returns false at the end.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read, or has changed.
+    /// False at the end. Fails if the file cannot be read, or has changed.
     pub(in crate::repair) fn next(&mut self) -> io::Result<bool> {
         loop {
             if let Some(block) = &mut self.block {
@@ -70,7 +65,7 @@ impl<'t, R: ReadAt> TableCursor<'t, R> {
         }
     }
 
-    /// The internal key of the current entry.
+    /// Internal.
     pub(in crate::repair) fn key(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |block| block.key())
     }

@@ -1,4 +1,4 @@
-//! The filters of a damaged table: they prove keys absent from blocks that are lost.
+//! The filters of a damaged table: they prove keys absent from lost blocks.
 
 use std::{io, ops::Range, sync::Arc};
 
@@ -10,26 +10,22 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, InternalFilterPolicy, Sh
 use super::stored;
 use crate::repair::patched::Patch;
 
-/// The measures of a table's filters.
 pub(in crate::repair) struct FilterMeasures {
-    /// The policy's name.
     pub(in crate::repair) policy: String,
-    /// The size of all filters in bytes, without the byte of each filter that holds the number of probes; 0 if the
-    /// filters are damaged or of no known policy.
+    /// In bytes, without the byte of each filter that holds the probes; 0 if damaged, or of no known policy.
     pub(in crate::repair) size: u64,
-    /// The number of probes of the first filter whose shape is known; `None` if there is no such filter.
+    /// Of the first filter of a known shape.
     pub(in crate::repair) probes: Option<u32>,
 }
 
-/// The filters of a table.
 pub(super) struct FoundFilters {
     pub(super) measures: FilterMeasures,
-    /// The reader of the filters; `None`: they are damaged, or of no known policy.
+    /// `None`: damaged, or of no known policy.
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
 }
 
-/// Reads the filters that the metaindex names first; `None`: the metaindex names no filters, or cannot be read. One bit
-/// of the metaindex and one of the filter block may be corrected.
+/// Reads the filters that the metaindex lists first, if it can be read. May correct one bit of it and one of the filter
+/// block.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     metaindex: BlockHandle,
@@ -50,8 +46,7 @@ pub(super) fn read<R: ReadAt>(
     Ok(Some(FoundFilters { measures: FilterMeasures { policy, size, probes }, reader }))
 }
 
-/// The policy that a metaindex names first, and where its filters are. `Some(None)`: the metaindex names no
-/// policy. `None`: the metaindex cannot be read.
+/// The first policy, and where its filters are. `Some(None)`: there is none. `None`: the metaindex cannot be read.
 fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, BlockHandle)>> {
     let mut entries = stored::entries(metaindex, options)?;
     let mut found = None;
@@ -64,14 +59,13 @@ fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, Blo
     Some(found)
 }
 
-/// The contents of a filter block. `None`: the block is compressed, which no filter block of a database is, or too
-/// short.
+/// `None`: too short, or compressed, which no filter block of a database is.
 fn contents(stored: &Bytes) -> Option<Bytes> {
     let len = stored.len().checked_sub(stored::TRAILER)?;
     (*stored.get(len)? == 0).then(|| stored.slice(..len))
 }
 
-/// Returns an offset within the range of each filter that covers blocks which begin in `bytes`, a range of the file.
+/// One offset within the range of each filter that covers blocks which begin in `bytes`.
 pub(super) fn blocks_in(bytes: &Range<u64>, base_lg: u8) -> Vec<u64> {
     let Some(last) = bytes.end.checked_sub(1) else { return Vec::new() };
     let (Some(first), Some(last)) =

@@ -12,15 +12,15 @@ use super::{Blocks, Expected, Facts, Limits, SavedTable, Unsorted};
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::Order;
 
-/// A run of consecutive lost blocks.
+/// Consecutive lost blocks.
 struct Run {
     low: Option<Bound>,
     blocks: Vec<BlockHandle>,
-    /// The separator of the last block.
+    /// Of the last block.
     separator: Vec<u8>,
 }
 
-/// Reads the data blocks that the index names, as far as the index decodes within the limits.
+/// Reads as far as the index decodes within the limits.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     index: BlockHandle,
@@ -56,26 +56,24 @@ pub(super) fn read<R: ReadAt>(
     Ok(())
 }
 
-/// The state of reading one data block after another.
 #[derive(Default)]
 struct Walk {
-    /// The damaged blocks that do not begin before the end of an earlier block, each with the largest key read before
-    /// it, and with its separator.
+    /// Those that do not begin before the end of an earlier one, with the largest key before, and their separators.
     damaged: Vec<(BlockHandle, Option<Vec<u8>>, Vec<u8>)>,
-    /// The numbers of the blocks that are lost.
+    /// By number.
     lost: Vec<u64>,
-    /// The separator of the preceding block. `None`: there is no preceding block.
+    /// Of the preceding block.
     separator: Option<Vec<u8>>,
-    /// The lost blocks directly before the next block.
+    /// Directly before the next block.
     run: Option<Run>,
-    /// The bytes of the blocks that have been looked at so far.
+    /// By blocks so far.
     taken: Taken,
-    /// The number of blocks that have been looked at so far.
+    /// Blocks so far.
     count: u64,
 }
 
 impl Walk {
-    /// Reads the next data block. `up_to` is its separator.
+    /// `up_to`: its separator.
     fn block<R: ReadAt>(
         &mut self,
         (source, len): (&R, u64),
@@ -90,7 +88,7 @@ impl Walk {
         let before = self.separator.as_deref().filter(is_bound);
         let after = before.or(table.facts.largest.as_deref());
         let between = Between { order, after, up_to: Some(up_to).filter(is_bound) };
-        // A block that has bytes of an earlier one counts as lost, so that no bytes are read as two blocks.
+        // A block that overlaps an earlier one counts as lost, so that no bytes are read as two blocks.
         let is_apart =
             handle.end().filter(|end| *end <= len).is_none_or(|end| self.taken.add(handle.offset..end));
         let found = match is_apart {
@@ -112,7 +110,7 @@ impl Walk {
                         false => Unsorted::Throughout,
                     });
                     if !is_in_place {
-                        // The block is in the place of another, which is lost.
+                        // It is in the place of another, which is lost.
                         let mut run = Run::begin(expected, &table.facts, before);
                         run.blocks.push(handle);
                         run.separator = up_to.to_vec();
@@ -139,12 +137,12 @@ impl Walk {
     }
 }
 
-/// Ranges of bytes that do not overlap. Adjacent ones are one.
+/// They do not overlap. Adjacent ones are one.
 #[derive(Default)]
 struct Taken(BTreeMap<u64, u64>);
 
 impl Taken {
-    /// Adds a range. Returns false if it overlaps an earlier one, and does not add it.
+    /// False, and not added, if it overlaps an earlier one.
     fn add(&mut self, Range { mut start, mut end }: Range<u64>) -> bool {
         let before = self.0.range(..=start).next_back().map(|(&start, &end)| start..end);
         let after = self.0.range(start..).next().map(|(&start, &end)| start..end);
@@ -164,8 +162,8 @@ impl Taken {
     }
 }
 
-/// Returns `Some` if a block is an index: it has entries, their keys are internal keys that ascend, and their values
-/// are handles of blocks that do not overlap, in the order of the file. Returns `None` also if the budget is spent.
+/// An index has entries with ascending internal keys and handles of blocks that do not overlap, in the order of the
+/// file. `None` also if the budget is spent.
 pub(super) fn is_index(stored: &Bytes, order: &Order, limits: &Limits) -> Option<()> {
     let mut entries = stored::entries(stored, &limits.options)?;
     let (mut last, mut end): (Option<Vec<u8>>, _) = (None, 0);
@@ -182,7 +180,7 @@ pub(super) fn is_index(stored: &Bytes, order: &Order, limits: &Limits) -> Option
     last.map(|_| ())
 }
 
-/// Salvages entries of a block with zeroed sectors.
+/// Saves entries of a block with zeroed sectors.
 fn save_part<R: ReadAt>(
     source: &R,
     handle: BlockHandle,
@@ -211,7 +209,7 @@ fn save_part<R: ReadAt>(
 }
 
 impl Run {
-    /// `separator`: that of the block before. `None`: it is not known.
+    /// `separator`: of the block before, if known.
     fn begin(expected: &Expected<'_>, before: &Facts, separator: Option<&[u8]>) -> Self {
         let user_key = |key| KeyFormat::LevelDb.user_key(key);
         let record = expected.record.and_then(|record| user_key(&record.smallest));
@@ -224,7 +222,7 @@ impl Run {
         Self { low, blocks: Vec::new(), separator: Vec::new() }
     }
 
-    /// The range of all that follows in the table, if the index does not decode to its end within the limits.
+    /// All that follows in the table, if the index does not decode to its end within the limits.
     fn cut_off(self, expected: &Expected<'_>, bytes: Range<u64>) -> LostRange {
         let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
         let start = self.blocks.first().map_or(bytes.start, |handle| handle.offset.min(bytes.start));

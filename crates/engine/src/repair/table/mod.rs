@@ -27,23 +27,20 @@ pub(super) use filters::FilterMeasures;
 pub(super) use partial::PartialEntry;
 pub(super) use stored::split;
 
-/// The facts about a table that are known before it is read.
 pub(super) struct Expected<'e> {
     pub(super) order: &'e Order,
-    /// The table's record in a MANIFEST, if there is one.
+    /// In a MANIFEST.
     pub(super) record: Option<&'e LiveTable>,
     pub(super) limits: &'e Limits,
 }
 
-/// The limits on the work that a table may cause while it is looked at.
 pub(super) struct Limits {
     pub(super) options: ReadOptions,
     pub(super) budget: Budget,
 }
 
 impl Limits {
-    /// The limits for a table of this size. `max_output`: the bytes of blocks and keys that may be decoded;
-    /// `None`: the default of all commands.
+    /// `max_output`: bytes of blocks and keys to decode; `None`: the default of all commands.
     pub(super) fn new(max_output: Option<u64>, file_size: u64) -> Self {
         let budget = Budget::new(decode_limit(max_output, file_size));
         let mut options = budget.options(&options());
@@ -53,7 +50,7 @@ impl Limits {
         Self { options, budget }
     }
 
-    /// The reason why blocks are lost: `why`, unless the limit is exceeded.
+    /// `why`, unless the limit is exceeded.
     fn why_lost(&self, why: &str) -> String {
         match self.budget.is_spent() {
             true => format!("expected {}, found more", decode_limit_text(self.budget.limit())),
@@ -62,35 +59,32 @@ impl Limits {
     }
 }
 
-/// The parts of a table that can be salvaged.
 #[derive(Default)]
 pub(super) struct SavedTable {
-    /// The options for reading the table's blocks again.
+    /// For reading the blocks again.
     pub(super) options: ReadOptions,
-    /// Wrong bits that are corrected.
+    /// Corrected bits.
     pub(super) patches: Vec<Patch>,
     pub(super) blocks: Blocks,
     pub(super) lost: Vec<LostRange>,
-    /// Entries of blocks that are only partly there. No checksum covers them.
+    /// Of blocks that are only partly there. No checksum covers them.
     pub(super) partial: Vec<PartialEntry>,
-    /// The number of entries that were in `partial` before the survey took them out.
+    /// Entries in `partial` before the survey took them out.
     pub(super) saved_partly: u64,
-    /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
+    /// Why blocks were carved; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
-    /// The file ends within the table, after all blocks that were read, as the file of a writer that was stopped does.
+    /// The file ends after all blocks that were read, as that of a writer that was stopped does.
     pub(super) is_cut_off: bool,
     pub(super) facts: Facts,
     pub(super) filters: Option<FilterMeasures>,
-    /// The table's filters, if they are sound and blocks are lost.
+    /// If they are sound and blocks are lost.
     pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
 }
 
-/// The places of the sound data blocks.
 pub(super) enum Blocks {
-    /// The index names the blocks. `lost`: the numbers of its entries for lost blocks, in ascending order.
-    /// `count`: the number of entries that were looked at.
+    /// `lost`: the index's entries for lost blocks, by number, ascending. `count`: the entries that were read.
     Indexed { index: BlockHandle, lost: Vec<u64>, count: u64 },
-    /// The blocks that were found by their checksums, in the order of the file.
+    /// Found by checksums, in the order of the file.
     Found(Vec<BlockHandle>),
 }
 
@@ -100,31 +94,30 @@ impl Default for Blocks {
     }
 }
 
-/// Facts about the contents of the sound blocks.
+/// Facts about the sound blocks.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Facts {
     pub(super) blocks: u64,
     pub(super) entries: u64,
-    /// The size of the blocks, decompressed, in bytes.
+    /// In bytes, decompressed.
     pub(super) block_bytes: u64,
     pub(super) snappy_blocks: u64,
-    /// The first internal key. `None`: there are no entries.
+    /// Internal keys; `None`: no entries.
     pub(super) smallest: Option<Vec<u8>>,
-    /// The last internal key. `None`: there are no entries.
     pub(super) largest: Option<Vec<u8>>,
     pub(super) last_sequence: u64,
-    /// The comparator may treat keys with other bytes as equal to one of these keys.
+    /// The comparator may treat keys with other bytes as equal to one of these.
     pub(super) has_ambiguous_keys: bool,
-    /// The order of the entries is not that of their keys. `None`: they are in order.
+    /// `None`: entries are in order.
     pub(super) unsorted: Option<Unsorted>,
-    /// The number of entries that are left out, as their keys are none of a database.
+    /// Entries whose keys are none of a database.
     pub(super) left_out: u64,
 }
 
-/// How far the entries of a table are from being in order.
+/// How far entries are from being in order, from the least to the most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Unsorted {
-    /// They are in order but for those that are left out.
+    /// In order but for those that are left out.
     LeftOut,
     /// Within blocks, or a whole block is in the place of another. The other blocks' keys are within their bounds.
     InBlocks,
@@ -152,7 +145,7 @@ impl Facts {
 }
 
 impl Facts {
-    /// Takes account of a key that may be before the smallest or after the largest.
+    /// Takes a key that may be before the smallest or after the largest.
     fn widen(&mut self, key: &[u8], order: &Order) {
         let is = |end: &Option<Vec<u8>>, is: fn(Ordering) -> bool| {
             end.as_deref().is_none_or(|end| is(order.compare_internal(key, end)))
@@ -166,17 +159,12 @@ impl Facts {
     }
 }
 
-/// The options for reading tables of a database.
 pub(in crate::repair) fn options() -> ReadOptions {
     read_options().internal_keys(true)
 }
 
 impl SavedTable {
-    /// Reads a table and finds out which parts of it can be salvaged.
-    ///
-    /// # Errors
-    ///
-    /// Only if the file cannot be read.
+    /// Finds out which parts can be saved. Fails only if the file cannot be read.
     pub(super) fn read<R: ReadAt>(source: R, expected: &Expected<'_>) -> io::Result<Self> {
         let limits = expected.limits;
         let mut table = Self { options: limits.options.clone(), ..Self::default() };
@@ -206,10 +194,10 @@ impl SavedTable {
         Ok(table)
     }
 
-    /// Adds entries that no checksum covers, within the limits: they stay in memory until they are sorted.
+    /// Keeps to the limits: entries stay in memory until they are sorted.
     fn add_partial(&mut self, entries: Vec<PartialEntry>, limits: &Limits) {
         for entry in entries {
-            // Key and value count twice, because they are not only decoded but also kept.
+            // Twice, because they are not only decoded but also kept.
             let parts = [&entry.key, &entry.value, &entry.key, &entry.value];
             if !parts.into_iter().all(|part| limits.budget.take(part).is_some()) {
                 return;
@@ -218,8 +206,7 @@ impl SavedTable {
         }
     }
 
-    /// The storage format of the table's blocks, according to those that are sound. `None`: there are no
-    /// sound blocks.
+    /// Judges by the sound blocks; `None`: there are none.
     const fn stored(&self) -> Option<Stored> {
         match (self.facts.blocks, self.facts.snappy_blocks) {
             (0, _) => None,
@@ -228,7 +215,7 @@ impl SavedTable {
         }
     }
 
-    /// A table of which nothing can be read, for the reason `why`.
+    /// Nothing can be read of it.
     pub(super) fn missing(record: &LiveTable, why: &str) -> Self {
         let user_key = |key| KeyFormat::LevelDb.user_key(key);
         let range = LostRange {
@@ -241,7 +228,7 @@ impl SavedTable {
         Self { lost: vec![range], ..Self::default() }
     }
 
-    /// Looks at the filters. One bit of the metaindex and one of the filter block may be corrected.
+    /// May correct one bit of the metaindex and one of the filter block.
     fn read_filters<R: ReadAt>(&mut self, source: &R, metaindex: BlockHandle) -> io::Result<()> {
         let Some(found) = filters::read(source, metaindex, &mut self.patches, &self.options)? else {
             return Ok(());

@@ -14,27 +14,25 @@ use crate::repair::order::Order;
 use crate::repair::patched::Patch;
 use crate::words::counted;
 
-/// The greatest type that an internal key may have: that of a value.
+/// The greatest type of an internal key.
 const VALUE: u64 = 1;
 
-/// The bounds of the keys of a block.
 pub(super) struct Between<'b> {
     pub(super) order: &'b Order,
-    /// An internal key or a separator, which all keys follow; `None`: no bound.
+    /// Exclusive: an internal key or a separator; `None`: no bound.
     pub(super) after: Option<&'b [u8]>,
-    /// A separator or an internal key, which no key follows; `None`: no bound.
+    /// Inclusive: a separator or an internal key; `None`: no bound.
     pub(super) up_to: Option<&'b [u8]>,
 }
 
-/// The entries of a block.
 #[derive(Default)]
 pub(super) struct Contents {
     pub(super) facts: Facts,
-    /// The keys are within the bounds.
+    /// Of the keys.
     pub(super) is_within: bool,
-    /// The key of the last entry in the block, whatever it is. `None`: there are no entries.
+    /// Whatever the key is. `None`: there are no entries.
     pub(super) last: Option<Vec<u8>>,
-    /// The internal keys before and after all entries that are left out. `None`: there is none in the block.
+    /// The internal keys before and after all entries that are left out, if any.
     around: (Option<Vec<u8>>, Option<Vec<u8>>),
 }
 
@@ -43,8 +41,8 @@ impl Contents {
         self.is_within && self.facts.unsorted.is_none()
     }
 
-    /// Whether the index entry `separator` was made for this block: it is the last key, or one of the shorter keys that
-    /// LevelDB and goleveldb put after it.
+    /// True if `separator` was made for this block: it is the last key, or a shorter one that LevelDB or goleveldb puts
+    /// after it.
     pub(super) fn is_named_by(&self, separator: &[u8]) -> bool {
         let Some(last) = &self.last else { return false };
         let user_key = |key| KeyFormat::LevelDb.user_key(key);
@@ -56,8 +54,7 @@ impl Contents {
             })
     }
 
-    /// The range in which entries of the block at `handle` were left out, or else `None`. `low` and `high`: the bounds
-    /// of the block's keys.
+    /// Returns the range where entries of the block were left out. `low` and `high`: the bounds of its keys.
     pub(super) fn left_out(
         &self,
         handle: BlockHandle,
@@ -78,13 +75,13 @@ impl Contents {
     }
 }
 
-/// Splits an internal key. `None`: the key is none of a database.
+/// `None`: the key is none of a database.
 pub(in crate::repair) fn split(key: &[u8]) -> Option<(&[u8], u64)> {
     KeyFormat::LevelDb.split(key).filter(|(_, tag)| tag & 0xff <= VALUE)
 }
 
-/// Reads the block at `handle`. If its checksum is correct, its entries may be in any order. If not, one bit is
-/// corrected if all entries then are in order and within the bounds. `None`: the block is damaged.
+/// Reads a block. With a correct checksum, entries may be in any order. If not, corrects one bit if all entries then
+/// are in order and within the bounds. `None`: the block is damaged.
 pub(super) fn block<R: ReadAt>(
     source: &R,
     handle: BlockHandle,
@@ -99,8 +96,7 @@ pub(super) fn block<R: ReadAt>(
     accept(source, handle, patches, |right| contents(right, between, limits).filter(Contents::is_in_order))
 }
 
-/// Reads all entries of a stored block whose checksum is correct. `None`: the block cannot be decoded, or the limits
-/// are exceeded.
+/// The checksum is correct. `None`: the block cannot be decoded, or exceeds the limits.
 fn contents(stored: &Bytes, between: &Between<'_>, limits: &Limits) -> Option<Contents> {
     if limits.budget.is_spent() {
         return None;

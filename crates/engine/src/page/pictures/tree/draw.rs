@@ -8,37 +8,34 @@ use super::super::svg::{self, Anchor};
 use super::merge::{self, Block, Row, Tree};
 use crate::words::{count, counted, percent, size};
 
-/// The greatest number of rectangles in a picture.
+/// Rectangles in a picture.
 const MOST: usize = 2000;
-/// The greatest number of lanes of a level, for tables that overlap.
+/// Of a level, for tables that overlap.
 const MOST_LANES: usize = 16;
-/// The height that all lanes share, in pixels, as far as the bounds in [`LANE`] allow.
+/// In pixels, of all lanes, as far as [`LANE`] allows.
 const ALL_LANES: f64 = 360.0;
 /// The smallest and the greatest height of a lane, in pixels.
 const LANE: (f64, f64) = (10.0, 36.0);
-/// The room for a level's name above its lanes, in pixels.
+/// In pixels, above a level's lanes.
 const NAME: f64 = 18.0;
-/// The gap below a level, in pixels.
+/// In pixels, below a level.
 const GAP: f64 = 10.0;
-/// The room for the texts at both ends of the key range, in pixels.
+/// In pixels, for the texts at both ends of the keys.
 const BELOW: f64 = 18.0;
-/// The height of the line below the lanes that shows where filters are missing, in pixels.
+/// In pixels, of the line that shows where filters are missing.
 const LINE: f64 = 4.0;
-/// The smallest share of the width for a rectangle that has room next to it.
+/// Of a rectangle that has room next to it, as a share of the width.
 const LEAST_WIDTH: f64 = 0.003;
-/// The smallest height of a rectangle, and of the part of it that is hatched, in pixels.
+/// Of a rectangle and of its hatched part, in pixels.
 const LEAST_HEIGHT: f64 = 3.0;
-/// The greatest number of rectangles in a lane that are drawn with edges. More edges would hide the
-/// rectangles.
+/// Rectangles in a lane that are drawn with edges. More edges would hide the rectangles.
 const MOST_WITH_EDGES: usize = 150;
 
-/// Draws each table as a rectangle: as wide as its key range, as high as the table is large, in a colour for its
-/// false-positive rate relative to the expected rate, and hatched if it has no filters.
+/// Draws each table as wide as its keys and as high as it is large, in a colour for its false-positive rate, and
+/// hatched if it has no filters.
 ///
-/// If there are over 2,000 tables, or if over 16 tables of a level overlap, neighbours share a rectangle. The
-/// rectangle's height stands for the mean size of its tables. Its colour stands for the greatest multiple of the
-/// expected rate among the tables. The share of tables without filters is hatched. A line below a level shows the
-/// ranges of tables without filters, even of narrow tables.
+/// With too many tables, neighbours share a rectangle, which has their mean size and the greatest multiple of the
+/// expected rate. A line below a level shows where tables without filters are, even narrow ones.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();
@@ -87,37 +84,36 @@ fn description(rows: &[Row<'_>], blocks: usize) -> String {
     text
 }
 
-/// The number of lanes that a level has.
 fn lanes_of(row: &Row<'_>) -> usize {
     row.lanes.len() + usize::from(!row.unplaced.is_empty())
 }
 
-/// The height of the lanes of a level, and the height of a table of the largest size.
+/// `of_largest`: the height of the largest tables.
 #[derive(Clone, Copy)]
 struct Lane {
     height: f64,
     of_largest: f64,
 }
 
-/// The heights for a level. The lanes of a level of small tables are lower, so that a level that holds little takes
-/// little room. `lane`: the height of a lane that the largest tables fill.
+/// The lanes of small tables are lower, so that a level that holds little takes little room. `lane`: for the largest
+/// tables.
 fn lane_of(row: &Row<'_>, lane: f64, largest: f64) -> Lane {
     let own = row.blocks().map(Block::mean_size).fold(0.0, f64::max);
     Lane { height: (lane * own / largest).max(LANE.0), of_largest: lane - 1.0 }
 }
 
-/// The height of a level with the gap below.
+/// Includes the gap below.
 fn height(row: &Row<'_>, lane: f64) -> f64 {
     let unplaced = if row.unplaced.is_empty() { 0.0 } else { below_lanes(row) + NAME };
     NAME + unplaced + lanes_of(row) as f64 * lane + GAP
 }
 
-/// The room below the lanes of known ranges for the line that shows missing filters.
+/// Leaves room for the line that shows missing filters.
 fn below_lanes(row: &Row<'_>) -> f64 {
     if row.lanes.is_empty() { 0.0 } else { LINE + 2.0 }
 }
 
-/// Draws a level from `top` down. `largest`: the greatest mean size of the tables in a rectangle.
+/// `largest`: the greatest mean size of the tables in a rectangle.
 fn level(row: &Row<'_>, top: f64, lane: Lane, largest: f64) -> Markup {
     let below = top + NAME + row.lanes.len() as f64 * lane.height + below_lanes(row);
     let number = row.unplaced.iter().map(|block| block.tables).sum();
@@ -132,7 +128,7 @@ fn level(row: &Row<'_>, top: f64, lane: Lane, largest: f64) -> Markup {
     }
 }
 
-/// Draws lanes from `top` down, and below them the line that shows missing filters.
+/// Draws lanes, and below them the line that shows missing filters.
 fn strip(lanes: &[Vec<Block>], top: f64, lane: Lane, largest: f64) -> Markup {
     let height = lanes.len() as f64 * lane.height;
     html! {
@@ -158,8 +154,7 @@ fn strip(lanes: &[Vec<Block>], top: f64, lane: Lane, largest: f64) -> Markup {
     }
 }
 
-/// The key ranges of blocks that have tables without filters, each wide enough to be seen, joined where they
-/// touch.
+/// Finds blocks with tables without filters, makes them wide enough to be seen, and joins them where they touch.
 fn missing(lanes: &[Vec<Block>]) -> Vec<(f64, f64)> {
     let lacking = lanes.iter().flatten().filter(|block| block.missing > 0);
     let mut ranges: Vec<(f64, f64)> = lacking.map(visible_range).collect();
@@ -174,13 +169,12 @@ fn missing(lanes: &[Vec<Block>]) -> Vec<(f64, f64)> {
     joined
 }
 
-/// The range of a block, made wide enough to be seen.
+/// Wide enough to be seen.
 fn visible_range(block: &Block) -> (f64, f64) {
     let end = block.end.max(block.start + LEAST_WIDTH).min(1.0);
     (block.start.min(end - LEAST_WIDTH), end)
 }
 
-/// The name of a level, and its tables in numbers.
 fn name(row: &Row<'_>) -> String {
     if row.all.tables == 0 {
         return format!("{}: no tables", row.name);
@@ -192,7 +186,7 @@ fn name(row: &Row<'_>) -> String {
     text
 }
 
-/// Draws a rectangle above `bottom`. `room`: from the end of the previous rectangle to the start of the next.
+/// `room`: from the end of the previous rectangle to the start of the next.
 fn block(block: &Block, room: (f64, f64), bottom: f64, height: f64) -> Markup {
     let visible = visible_range(block);
     let range = (block.start.min(visible.0.max(room.0)), block.end.max(visible.1.min(room.1)));

@@ -2,42 +2,38 @@
 
 use super::super::plot::Interval;
 
-/// The tables of a database.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Tree {
-    /// The levels, from the top.
+    /// From the top.
     pub levels: Vec<TreeLevel>,
 }
 
-/// The tables of a level, in any order.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct TreeLevel {
-    /// The name of the level, such as "level 0", or "tables".
+    /// Such as "level 0", or "tables".
     pub name: String,
     pub tables: Vec<TreeTable>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TreeTable {
-    /// The name of the file, safe to print.
+    /// Safe to print.
     pub name: String,
-    /// The positions of the table's first and last key among the keys of the database, from 0 to 1; `None` if
-    /// they are not known. Tables without known positions are drawn side by side below the other tables.
+    /// Of the table's keys among all, from 0 to 1. Tables without it are drawn next to each other below the others.
     pub range: Option<(f64, f64)>,
-    /// The size of the file in bytes.
+    /// Of the file, in bytes.
     pub size: u64,
     pub filter: TableFilter,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum TableFilter {
-    /// The share of absent keys that pass, from 0 to 1, and the expected share.
+    /// The share of absent keys that may match, from 0 to 1, and the expected share.
     Rate {
         measured: Interval,
         expected: f64,
     },
-    /// No rate is known: it was not measured, the filters are damaged or of an unknown policy, or the table
-    /// could not be read.
+    /// It was not measured, the filters are damaged or of an unknown policy, or the table could not be read.
     Unknown,
     Missing,
 }
@@ -46,23 +42,22 @@ pub(crate) enum TableFilter {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Block {
     pub(super) tables: u64,
-    /// The number of tables without filters.
+    /// Without filters.
     pub(super) missing: u64,
-    /// The number of tables for whose filters no rate is known.
+    /// With filters of unknown rate.
     pub(super) unknown: u64,
-    /// The greatest of the known rates.
+    /// Of the known rates.
     pub(super) worst: Option<f64>,
-    /// The greatest [`multiple`] of the expected rate among the tables; 0 if no rate is known.
+    /// Of the expected rate, as by [`multiple`]; 0 if no rate is known.
     pub(super) multiple: f64,
-    /// The sum of the tables' sizes in bytes.
+    /// In bytes.
     pub(super) size: u64,
-    /// The left end, from 0 to 1: the smallest start of the tables' ranges that are known; 1 if no range is known.
+    /// The smallest start of the known ranges, from 0 to 1; 1 if none is known.
     pub(super) start: f64,
-    /// The right end, from 0 to 1: the greatest end of the tables' ranges that are known; 0 if no range is known.
+    /// The greatest end of the known ranges, from 0 to 1; 0 if none is known.
     pub(super) end: f64,
-    /// The name of the first table.
+    /// The name of the first table; below, of the last.
     pub(super) first: String,
-    /// The name of the last table.
     pub(super) last: String,
 }
 
@@ -94,41 +89,37 @@ impl Block {
         block
     }
 
-    /// The mean size of the tables in bytes.
     pub(super) fn mean_size(&self) -> f64 {
         self.size as f64 / self.tables.max(1) as f64
     }
 }
 
-/// The factor by which the measured rate certainly differs from `expected`: the point of the interval nearest to
-/// `expected`, divided by `expected`. 1 if the interval holds `expected`, or if `expected` is not above 0.
+/// Divides the point of the interval nearest to `expected` by `expected`: the rate certainly differs as much. 1 if
+/// `expected` is not above 0.
 fn multiple(measured: Interval, expected: f64) -> f64 {
     let nearest = expected.clamp(measured.low, measured.high);
     if expected > 0.0 { nearest / expected } else { 1.0 }
 }
 
-/// A level as it is drawn.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row<'a> {
     pub(super) name: &'a str,
-    /// All tables of the level as one block.
+    /// As one block.
     pub(super) all: Block,
-    /// Lines of blocks that do not overlap, from left to right.
+    /// Blocks that do not overlap, from left to right.
     pub(super) lanes: Vec<Vec<Block>>,
-    /// The tables whose range is not known, in the order given.
+    /// Without a known range, in the order given.
     pub(super) unplaced: Vec<Block>,
 }
 
 impl Row<'_> {
-    /// The blocks of all lanes, and those of unknown ranges.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.lanes.iter().flatten().chain(&self.unplaced)
     }
 }
 
-/// The levels with at most `most` blocks in all, and at most `most_lanes` lanes each. A level has at least
-/// one block for its tables of known ranges, if it has any, and one for its other tables, if it has any, even
-/// if there are then more than `most` blocks in all.
+/// Makes at most `most` blocks in all, and `most_lanes` lanes each. But a level has at least one block for tables with
+/// known ranges, and one for the others.
 pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> {
     let split = |level: &TreeLevel| {
         let placed = level.tables.iter().filter(|table| sound_range(table).is_some()).count();
@@ -140,8 +131,7 @@ pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> 
     rows.map(|(level, shares)| row(level, shares, most_lanes)).collect()
 }
 
-/// Returns the share of `most` for each of `numbers`. Small numbers get as much as they ask for, and larger numbers get
-/// even parts of what is left. Each number gets at least 1.
+/// Divides `most`: small numbers get as much as they ask for, the others even parts of what is left, each at least 1.
 fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     let mut by_number: Vec<usize> = (0..numbers.len()).collect();
     let number = |index: &usize| numbers.get(*index).copied().unwrap_or_default();
@@ -159,8 +149,7 @@ fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     shares
 }
 
-/// Puts the tables of a level into blocks. `shares`: the greatest numbers of blocks for tables of known ranges
-/// and for other tables.
+/// `shares`: blocks for tables with known ranges, and for the others.
 fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
     let (mut placed, others): (Vec<&TreeTable>, Vec<&TreeTable>) =
         level.tables.iter().partition(|table| sound_range(table).is_some());
@@ -182,7 +171,7 @@ fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a>
     Row { name: &level.name, all: Block::of(&level.tables), lanes, unplaced }
 }
 
-/// Puts `together` neighbours into each block, and lays the blocks side by side, all of the same width.
+/// `together` neighbours in each, all of the same width.
 fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
     let width = 1.0 / tables.len().div_ceil(together.max(1)).max(1) as f64;
     let blocks = tables.chunks(together.max(1)).enumerate();
@@ -193,16 +182,15 @@ fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
     blocks.map(block).collect()
 }
 
-/// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
+/// `together` neighbours in each; those that overlap in different lanes.
 fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
-    /// The smallest part of its lane that a block occupies, so that blocks at one position do not hide each
-    /// other.
+    /// The least part of a lane for a block, so that blocks at one position do not hide each other.
     const LEAST: f64 = 1e-4;
     let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
     for tables in tables.chunks(together.max(1)) {
         let block = Block::of(tables.iter().copied());
         let end = block.end.max(block.start + LEAST);
-        // A slight overlap is taken to be a rounding error.
+        // A slight overlap counts as a rounding error.
         match lanes.iter_mut().find(|(taken, _)| *taken <= block.start + LEAST / 2.0) {
             Some((taken, lane)) => {
                 *taken = end;
@@ -214,7 +202,7 @@ fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
     lanes.into_iter().map(|(_, lane)| lane).collect()
 }
 
-/// The range of a table, clamped to 0 to 1; `None` if it is not known or not valid.
+/// Clamped to 0 to 1; `None` if unknown or not valid.
 fn sound_range(table: &TreeTable) -> Option<(f64, f64)> {
     let (start, end) = table.range?;
     (start <= end).then(|| (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0)))

@@ -1,7 +1,5 @@
-//! Entries of a block that is only partly there: the rest of the block was zeroed, or cut off with the end of the file.
-//!
-//! Their bytes are covered by no checksum that could be verified, so they are never certain. They are used only if it
-//! is known what is wrong: whole sectors of zeros, or the end of the file. With any other damage, no entry is used.
+//! Entries of a block of which the rest was zeroed, or cut off with the end of the file. No checksum covers them, so
+//! they are never certain, and no other damage is accepted.
 
 mod parser;
 
@@ -10,26 +8,25 @@ use std::ops::Range;
 use self::parser::{Byte, Parser, Segment};
 use super::stored::Between;
 
-/// The size of a sector in bytes: disks lose whole sectors.
+/// In bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
-/// The greatest number of bytes that are decompressed from a block, and the limit on the work of parsing a block.
+/// Bytes to decompress of a block, and to parse.
 const MAX_CONTENTS: usize = 16 << 20;
 
-/// An entry with its internal key.
+/// The key is internal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::repair) struct PartialEntry {
     pub(in crate::repair) key: Vec<u8>,
     pub(in crate::repair) value: Vec<u8>,
 }
 
-/// The storage format of a table's blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stored {
     Raw,
     Snappy,
 }
 
-/// Finds the runs of zeros that fill at least one whole sector in `bytes`, which begin at `offset` in the file.
+/// Runs that fill at least one whole sector. `offset`: of `bytes` in the file.
 pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let first = usize::try_from(offset.next_multiple_of(SECTOR) - offset).unwrap_or(usize::MAX);
@@ -48,9 +45,8 @@ pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Vec<Range<usize>> {
     runs
 }
 
-/// Returns the entries of a block outside the ranges `damage`, which ascend. Of a Snappy block, and of one that is not
-/// whole, only entries before the first range are returned. If zeros turn out to be part of the entries, no entry is
-/// returned. `contents`: the block as stored, without its trailer. `is_whole`: the contents end where the block ends.
+/// Entries outside `damage`, whose ranges ascend; only those before it for Snappy, or if the block does not end with
+/// `contents`. None if zeros turn out to be part of entries. `contents`: as stored, without the trailer.
 pub(super) fn entries(
     contents: &[u8],
     damage: &[Range<usize>],
@@ -78,8 +74,7 @@ pub(super) fn entries(
     }
 }
 
-/// Returns the entries of a whole block that are there: those from its beginning to the first lost bytes, and those
-/// that are found from restarts after these bytes.
+/// Returns entries up to the first lost bytes, and those from restarts after these.
 fn around(bytes: &[Byte], between: &Between<'_>) -> Vec<PartialEntry> {
     let parser = Parser::new(bytes, between);
     let (mut entries, before) = parser.head();
@@ -96,8 +91,7 @@ fn around(bytes: &[Byte], between: &Between<'_>) -> Vec<PartialEntry> {
     entries
 }
 
-/// The offsets of the restarts, and the offset of their array. `None`: the array is lost, or its bytes are no array of
-/// restarts.
+/// Returns also the offset of their array. `None`: it is lost, or its bytes are no array of restarts.
 fn restarts(bytes: &[Byte]) -> Option<(Vec<usize>, usize)> {
     let number = |at: usize| {
         let bytes = bytes.get(at..at.checked_add(4)?)?;
@@ -110,7 +104,7 @@ fn restarts(bytes: &[Byte]) -> Option<(Vec<usize>, usize)> {
     ascends.then_some((restarts, end))
 }
 
-/// Returns true if the entries fill the block exactly although it has zeros, which are then part of the entries.
+/// True if the entries fill the block exactly, so that zeros are part of them.
 fn is_sound(bytes: &[Byte], between: &Between<'_>) -> bool {
     restarts(bytes).is_some_and(|(_, end)| {
         let (entries, at) = Parser::new(bytes.get(..end).unwrap_or_default(), between).head();

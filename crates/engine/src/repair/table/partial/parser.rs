@@ -9,22 +9,22 @@ use filterblock::table::{EntryHeader, VarintError, get_varint32};
 use super::super::stored::Between;
 use super::{MAX_CONTENTS, PartialEntry};
 
-/// A byte; `None`: it is lost.
+/// `None`: lost.
 pub(super) type Byte = Option<u8>;
 
-/// The entries between two restarts that are there with all their bytes, and the offsets at which these entries begin.
+/// Complete entries between two restarts, each with its offset.
 pub(super) type Segment = Vec<(usize, PartialEntry)>;
 
-/// The work that an entry takes in addition to that for its key, in bytes.
+/// The work of an entry besides that for its key, in bytes.
 const ENTRY: usize = 16;
-/// The greatest length of the lengths that an entry begins with, in bytes.
+/// Bytes of the lengths that an entry begins with, at most.
 const MAX_HEADER: usize = 15;
 
-/// Reads entries that ascend, within bounds.
+/// Entries have to ascend, within bounds.
 pub(super) struct Parser<'p> {
     bytes: &'p [Byte],
     between: &'p Between<'p>,
-    /// The work so far, in bytes.
+    /// In bytes, so far.
     work: Cell<usize>,
 }
 
@@ -35,7 +35,6 @@ enum Step {
     },
     /// The lengths of the entry are lost.
     Lost,
-    /// These bytes are no entry.
     Invalid,
 }
 
@@ -44,8 +43,7 @@ impl<'p> Parser<'p> {
         Self { bytes, between, work: Cell::new(0) }
     }
 
-    /// The entries from the beginning of the block to the first bytes that are lost or cannot be an entry, and the
-    /// offset at which they stop.
+    /// Reads up to the first bytes that are lost or no entry, and returns where they begin.
     pub(super) fn head(&self) -> (Vec<PartialEntry>, usize) {
         let (mut entries, mut at): (Vec<PartialEntry>, _) = (Vec::new(), 0);
         let mut key = Vec::new();
@@ -62,9 +60,8 @@ impl<'p> Parser<'p> {
         (entries, at)
     }
 
-    /// Returns the entries of which all bytes are there, between the restart at `start` and `end`, where another
-    /// restart or the array of restarts begins. Their keys have to precede `before`. `None`: these bytes are not the
-    /// entries between two restarts.
+    /// Complete entries between two restarts, or up to their array, with keys before `before`. `None`: these bytes are
+    /// not the entries between two restarts.
     pub(super) fn segment(
         &self,
         Range { start, end }: Range<usize>,
@@ -76,7 +73,7 @@ impl<'p> Parser<'p> {
             let (next, value) = match self.step(at, end, &key) {
                 Step::Entry { key, value } => (key, value),
                 Step::Lost => {
-                    // After bytes that are lost, only the end of the segment proves that lengths were right.
+                    // After lost bytes, only the end of the segment proves that lengths were right.
                     found.truncate(before_gap.unwrap_or(found.len()));
                     return Some(found);
                 }
@@ -126,7 +123,7 @@ impl<'p> Parser<'p> {
         Step::Entry { key, value: key_end..value_end }
     }
 
-    /// The entry, if none of its bytes are lost.
+    /// `None`: some bytes are lost.
     fn complete(&self, key: &[Byte], value: &Range<usize>) -> Option<PartialEntry> {
         let key = key.iter().copied().collect::<Option<Vec<u8>>>()?;
         let value = self.bytes.get(value.clone())?.iter().copied().collect::<Option<Vec<u8>>>()?;
@@ -156,7 +153,7 @@ pub(super) fn prefix(mut bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decompresses one element, and returns the bytes after it. `None`: the element is incomplete or invalid.
+/// Returns the bytes after the element. `None`: it is incomplete or invalid.
 fn element<'b>(bytes: &'b [u8], out: &mut Vec<u8>, most: usize) -> Option<&'b [u8]> {
     let (&tag, rest) = bytes.split_first()?;
     let number = |len: usize| {
