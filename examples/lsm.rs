@@ -243,7 +243,7 @@ fn report(state: &str, store: &mut Store) -> Result<()> {
     println!("  data blocks read without filters: {without}, with filters: {with}");
     let filters = &store.filters;
     let rate = 100.0 * filters.false_positive_rate().unwrap_or_default();
-    println!("  filters asked {} times, false positives: {rate:.2} % of absent keys", filters.asked());
+    println!("  filters checked {} times, false positives: {rate:.2} % of absent keys", filters.checks());
     println!("  256 keys at once: {shared} data blocks fewer, as neighbours share them");
     println!("  saved: {} ({:.1} %)", without - with, 100.0 * (without - with) as f64 / without as f64);
     Ok(())

@@ -71,8 +71,8 @@ impl Meter {
 /// and threads: use one meter for all tables, or one for each level. Lookups without a meter count
 /// nothing, and cost no extra instruction.
 ///
-/// A lookup counts if a filter was asked. If the filter let the key pass, the search of the data block
-/// decides whether that was right. A lookup that fails in the data block is counted as asked only.
+/// A lookup counts if it checked a filter. If the key may match, the search of the data block tells whether it is
+/// stored. A lookup that fails in the data block counts as a check only.
 ///
 /// ```
 /// use filterblock::table::{FilterMeter, ReadOptions, Table};
@@ -83,53 +83,50 @@ impl Meter {
 /// for number in 0..1000 {
 ///     table.get_at_metered(format!("item/0000/none {number}").as_bytes(), u64::MAX, &meter)?;
 /// }
-/// assert_eq!((meter.asked(), meter.true_positives()), (1000, 0));
+/// assert_eq!((meter.checks(), meter.true_positives()), (1000, 0));
 /// assert!(meter.false_positive_rate().is_some_and(|rate| rate < 0.05));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct FilterMeter {
-    asked: AtomicU64,
-    denied: AtomicU64,
+    checks: AtomicU64,
+    negatives: AtomicU64,
     true_positives: AtomicU64,
     false_positives: AtomicU64,
 }
 
 impl FilterMeter {
-    /// The number of times that a filter was asked.
-    pub fn asked(&self) -> u64 {
-        self.asked.load(Ordering::Relaxed)
+    /// The number of filters checked.
+    pub fn checks(&self) -> u64 {
+        self.checks.load(Ordering::Relaxed)
     }
 
-    /// The number of times that a filter denied a key, which saved reading a data block.
-    pub fn denied(&self) -> u64 {
-        self.denied.load(Ordering::Relaxed)
+    /// The number of times that a filter ruled out a key, which saved reading a data block.
+    pub fn negatives(&self) -> u64 {
+        self.negatives.load(Ordering::Relaxed)
     }
 
-    /// The number of times that a filter let a key pass and the data block had an entry of the key,
-    /// with any sequence number.
+    /// The number of times that a key might match and the data block had an entry of it, with any sequence number.
     pub fn true_positives(&self) -> u64 {
         self.true_positives.load(Ordering::Relaxed)
     }
 
-    /// The number of times that a filter let a key pass, but the data block had no entry of the
-    /// key.
+    /// The number of times that a key might match, but the data block had no entry of it.
     pub fn false_positives(&self) -> u64 {
         self.false_positives.load(Ordering::Relaxed)
     }
 
-    /// The share of absent keys that the filters let pass, 0 to 1. `None` if no filter was asked about
-    /// an absent key.
+    /// The false-positive rate, 0 to 1. `None` if no filter was checked for an absent key.
     pub fn false_positive_rate(&self) -> Option<f64> {
         let passed = self.false_positives() as f64;
-        let absent = passed + self.denied() as f64;
+        let absent = passed + self.negatives() as f64;
         (absent > 0.0).then(|| passed / absent)
     }
 
     /// Adds the counts of `other`.
     pub fn add(&self, other: &Self) {
-        self.asked.fetch_add(other.asked(), Ordering::Relaxed);
-        self.denied.fetch_add(other.denied(), Ordering::Relaxed);
+        self.checks.fetch_add(other.checks(), Ordering::Relaxed);
+        self.negatives.fetch_add(other.negatives(), Ordering::Relaxed);
         self.true_positives.fetch_add(other.true_positives(), Ordering::Relaxed);
         self.false_positives.fetch_add(other.false_positives(), Ordering::Relaxed);
     }
@@ -137,7 +134,7 @@ impl FilterMeter {
 
 /// Records the answers of filters. `()` records nothing and compiles to nothing.
 pub(in crate::table) trait Counter: Copy {
-    /// Records that a filter let the key pass, or denied it.
+    /// Records that the key may match, or that a filter ruled it out.
     #[inline]
     fn answered(self, _passes: bool) {}
 
@@ -153,8 +150,8 @@ impl Counter for () {}
 
 impl Counter for &FilterMeter {
     fn answered(self, passes: bool) {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        self.denied.fetch_add(u64::from(!passes), Ordering::Relaxed);
+        self.checks.fetch_add(1, Ordering::Relaxed);
+        self.negatives.fetch_add(u64::from(!passes), Ordering::Relaxed);
     }
 
     fn passed(self, is_stored: impl FnOnce() -> Result<Option<bool>>) -> Result<()> {

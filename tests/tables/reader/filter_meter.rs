@@ -12,7 +12,7 @@ use crate::tables::samples;
 
 /// The numbers of keys asked for, of keys denied, of true positives and of false positives.
 fn counts(meter: &FilterMeter) -> [u64; 4] {
-    [meter.asked(), meter.denied(), meter.true_positives(), meter.false_positives()]
+    [meter.checks(), meter.negatives(), meter.true_positives(), meter.false_positives()]
 }
 
 /// The counts that lookups of these keys have to give. They are found by the index, the filter and the entries of the

@@ -76,7 +76,7 @@ fn damage(overview: &Overview, path: &Path) -> Damage {
     match of_folder.first() {
         Some((name, finding)) if names.is_empty() || overview.kind == Kind::Table => {
             let is_it = |(of, code, _): &&(Vec<u8>, Code, String)| of == name && *code == finding.code;
-            Damage { detail: found.problems.iter().find(is_it).map(|(_, _, text)| text.clone()), ..none }
+            Damage { detail: found.texts.iter().find(is_it).map(|(_, _, text)| text.clone()), ..none }
         }
         _ => Damage { title: some_of(&names, "files"), ..none },
     }

@@ -21,7 +21,7 @@ pub(crate) struct OverviewFindings {
     pub false_negatives: u64,
     pub codes: BTreeMap<Code, u64>,
     /// The first problem of each code in each file or folder, whose name comes first.
-    pub problems: Vec<(Vec<u8>, Code, String)>,
+    pub texts: Vec<(Vec<u8>, Code, String)>,
     /// With the file or folder.
     pub list: Vec<(Vec<u8>, Finding)>,
     /// Found by reading each log and, if nothing was verified, each table.
@@ -39,10 +39,10 @@ impl OverviewFindings {
         self.files += u64::from(is_file);
         self.entries += verdict.entries;
         self.false_negatives += verdict.false_negatives;
-        let room = MAX_KEPT.saturating_sub(self.problems.len());
+        let room = MAX_KEPT.saturating_sub(self.texts.len());
         for (finding, number) in verdict.findings.first_of_each().take(room) {
             let text = problem_text(finding, number, &verdict);
-            self.problems.push((name.to_vec(), finding.code, text));
+            self.texts.push((name.to_vec(), finding.code, text));
         }
         for finding in verdict.findings.to_list() {
             if finding.code == Code::More {

@@ -15,8 +15,8 @@ pub(crate) fn findings(page: &Shown<'_>) -> Markup {
         section {
             h2 { "Problems" }
             p { (summary(found)) }
-            @if !found.problems.is_empty() {
-                (grid(&["file", "problem", "what it means"], &problems(found)))
+            @if !found.texts.is_empty() {
+                (grid(&["file", "problem", "what it means"], &texts(found)))
             }
             @if !found.list.is_empty() {
                 details open[found.list.len() <= 8] {
@@ -74,7 +74,7 @@ fn summary(found: &OverviewFindings) -> String {
     }
 }
 
-fn problems(found: &OverviewFindings) -> Vec<Vec<Cell>> {
+fn texts(found: &OverviewFindings) -> Vec<Vec<Cell>> {
     let line = |(file, code, text): &(Vec<u8>, Code, String)| {
         vec![
             Cell::Head(name(file)),
@@ -82,7 +82,7 @@ fn problems(found: &OverviewFindings) -> Vec<Vec<Cell>> {
             Cell::Words(html! { (message(text)) }),
         ]
     };
-    found.problems.iter().map(line).collect()
+    found.texts.iter().map(line).collect()
 }
 
 fn list(found: &OverviewFindings) -> Vec<Vec<Cell>> {
