@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use filterblock_interop::compare::judges::Judge;
 use filterblock_interop::compare::{idb, repaired};
+use filterblock_interop::leveldb::{Database, DatabaseOptions};
 
 /// `compare repaired` does the same for longer.
 #[test]
@@ -26,4 +27,20 @@ fn repaired_databases_of_indexeddb_are_in_chromiums_order() {
         assert!(report.cases == 14 && report.exact >= 8, "{report:?}");
         assert!(report.against_bytewise > 200, "{report:?}");
     }
+}
+
+/// `verify` and `tune` warn of this. LevelDB creates what is missing, as most programs have it do.
+#[test]
+fn without_current_leveldb_starts_a_new_database_and_deletes_the_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let levels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
+    for file in
+        std::fs::read_dir(levels).unwrap().map(Result::unwrap).filter(|file| file.file_name() != "CURRENT")
+    {
+        std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+    }
+    let table = folder.path().join("000005.ldb");
+    assert!(table.exists());
+    drop(Database::open(folder.path(), &DatabaseOptions::default()).unwrap());
+    assert!(!table.exists());
 }

@@ -3,7 +3,10 @@
 use std::{io, path::Path};
 
 use filterblock_engine::report::{Code, Verdict};
-use filterblock_engine::words::{SAVE, count, counted, rebuild_command, repair_command};
+use filterblock_engine::words::{
+    BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, count, counted, rebuild_command,
+    repair_command,
+};
 
 use super::columns::width;
 use super::labelled::{paragraph, terminal_lines, write_headline};
@@ -102,44 +105,41 @@ impl Answer {
             _ => None,
         };
         let title = title.map_or_else(|| worst.title.clone(), |(hidden, _)| format!("{hidden} keys"));
+        let warning = if self.warnings.is_empty() { "" } else { DO_NOT_OPEN };
         Some(match self.problems.len() as u64 + self.more {
-            1 => title,
-            more => format!("{title}, and {} more", counted(more - 1, "problem")),
+            1 => format!("{title}{warning}"),
+            more => format!("{title}, and {} more{warning}", counted(more - 1, "problem")),
         })
     }
 
-    /// What to do, if anything: a text, which the command completes.
-    fn advice(&self, database: Option<&Path>) -> Option<(&'static str, String)> {
+    /// What to do, if anything: lines, and the command.
+    fn advice(&self, database: Option<&Path>) -> Option<(Vec<&'static str>, String)> {
         let database = database?;
         let has = |is_meant: fn(&Problem) -> bool| self.problems.iter().any(is_meant);
         if has(|problem| problem.code.is_damage()) {
-            let damage = || self.problems.iter().filter(|problem| problem.code.is_damage());
+            let all = |is_meant: fn(&Problem) -> bool| {
+                self.problems.iter().filter(|problem| problem.code.is_damage()).all(is_meant)
+            };
             let text = match () {
-                () if damage().all(|problem| problem.is_one_bit) => {
-                    "Nothing is lost yet. Correct it in a new database; this one is only read:"
+                () if all(|problem| problem.is_one_bit) => {
+                    "Nothing is lost yet. Correct it in a new database; this one is not changed:"
                 }
-                () if damage().all(|problem| problem.code == Code::CurrentMissing) => {
-                    "Make a new database of what is there; this one is only read:"
-                }
-                () if !self.warnings.is_empty() => "Save what can be saved; this database is only read:",
+                () if all(|problem| problem.code == Code::CurrentMissing) => NEW_DATABASE,
+                () if all(|problem| problem.code == Code::LogMissing) => FIND_LOG,
+                () if !self.warnings.is_empty() => "Save what can be saved; this database is not changed:",
                 () => SAVE,
             };
-            return Some((text, repair_command(database)));
+            return Some((vec![text], repair_command(database)));
         }
         let rebuild = || rebuild_command(database, &["--bits-per-key".to_owned(), "10".to_owned()]);
         if has(|problem| problem.code == Code::FalseNegative) {
-            let text = "Programs that use filters do not find these keys. No entry is lost: new filters bring \
-                        the keys back, and --undo is possible:";
-            return Some((text, rebuild()));
+            return Some((BRING_BACK.to_vec(), rebuild()));
         }
         if has(|problem| problem.code.is_of_filters()) {
-            return Some(("No entry is lost. New filters:", rebuild()));
+            return Some((vec!["No entry is lost. New filters:"], rebuild()));
         }
-        has(|problem| problem.code == Code::ManifestHuge).then(|| {
-            let text = "LevelDB reads all of it whenever it opens the database: slow, and possibly more memory than \
-                        there is. A new database starts with a new one:";
-            (text, repair_command(database))
-        })
+        has(|problem| problem.code == Code::ManifestHuge)
+            .then(|| (vec![SHORT_MANIFEST], repair_command(database)))
     }
 
     /// Writes the answer for `path`. `database`: the folder that commands are for.
@@ -155,14 +155,14 @@ impl Answer {
             self.facts.iter().try_for_each(|fact| paragraph(console, 2, fact))?;
         }
         self.write_problems(story.as_deref(), console)?;
-        let mut warnings = self.warnings.iter().map(|warning| format!("{warning}. ")).collect::<String>();
-        if let Some((text, command)) = self.advice(database) {
-            warnings += text;
-            paragraph(console, 2, &warnings)?;
-            writeln!(console, "    {command}")?;
-        } else if !warnings.is_empty() {
-            paragraph(console, 2, warnings.trim_end())?;
+        let warnings: Vec<_> = self.warnings.iter().map(|warning| format!("{warning}.")).collect();
+        let (lines, command) = self.advice(database).unzip();
+        let mut lines = lines.unwrap_or_default().into_iter();
+        let first = warnings.iter().map(String::as_str).chain(lines.next()).collect::<Vec<_>>().join(" ");
+        for line in Some(&*first).into_iter().filter(|first| !first.is_empty()).chain(lines) {
+            paragraph(console, 2, line)?;
         }
+        command.into_iter().try_for_each(|command| writeln!(console, "    {command}"))?;
         if self.verdict != Verdict::Fine {
             self.facts.iter().try_for_each(|fact| paragraph(console, 2, fact))?;
         }

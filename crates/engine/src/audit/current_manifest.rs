@@ -11,6 +11,11 @@ use filterblock::table::ReadAt;
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, PathError, Storage, open_file, open_listed, open_log};
 
+/// Where CURRENT is missing, LevelDB makes a new database if the program sets `create_if_missing`, and deletes the tables
+/// that are not in it: `DBImpl::Recover` and `RemoveObsoleteFiles` (db/db_impl.cc).
+pub(crate) const NO_CURRENT: &str =
+    "Do not open the database with its program: LevelDB may start a new one there, and delete these tables";
+
 /// `None`: CURRENT cannot be read or names no MANIFEST, or the folder does not hold that MANIFEST.
 pub(crate) fn current(folder: &Folder, storage: Option<&Arc<dyn Storage>>) -> Option<PathBuf> {
     let path = folder.path().join("CURRENT");

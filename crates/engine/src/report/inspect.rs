@@ -240,13 +240,15 @@ impl Table {
         let object = if self.is_opened() || self.filter.is_none() { "table" } else { "filter_block" };
         self.verdict = self.judge();
         self.filter_status = self.judge_filters();
-        let error = self.findings().next().map(|(what, text)| match what {
+        // Filters that are not known here are no fault.
+        let is_fault = self.verdict != Verdict::Fine;
+        let error = self.findings().next().filter(|_| is_fault).map(|(what, text)| match what {
             "error" => text.to_owned(),
             _ => format!("{what}: {text}"),
         });
         let faults =
             self.filter.as_ref().and_then(|filter| filter.unsound.clone().or(filter.malformed.clone()));
-        let frame = Frame::new(object, subject, self.error_kind()).error(error);
+        let frame = Frame::new(object, subject, self.error_kind().filter(|_| is_fault)).error(error);
         self.filter_error = self.filter_error.take().or(faults);
         self.frame = frame.note(note.into_iter()).into_owned();
         self.remarks = subject.remarks.to_vec();

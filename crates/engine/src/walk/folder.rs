@@ -169,7 +169,10 @@ impl Folder {
         let records = self.database.manifest().ok()?.records();
         let mut files = self.database.files().of_kind(FileKind::Manifest);
         let name = files.next().filter(|_| files.next().is_none()).and_then(|file| file.path.file_name());
-        Some((name.map_or_else(|| "MANIFEST".to_owned(), |name| name.to_string_lossy().into_owned()), records))
+        Some((
+            name.map_or_else(|| "MANIFEST".to_owned(), |name| name.to_string_lossy().into_owned()),
+            records,
+        ))
     }
 
     /// The name of the comparator that orders the user keys. `None` if the MANIFEST cannot be relied on, or

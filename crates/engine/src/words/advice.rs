@@ -18,8 +18,25 @@ use crate::report::{
 };
 
 /// On damage, before the command that saves what can be saved.
-pub const SAVE: &str = "A backup from before the damage is best, then the program's own way to make its data anew. Failing these, save \
-     what can be saved; this database is only read:";
+pub const SAVE: &str = "Keep this folder. Best is a backup from before the damage, then a program's own rebuild (such as Bitcoin Core's \
+     -reindex). Failing these, save what can be saved; this database is not changed:";
+/// Where LevelDB does not open the database, and nothing else is known to be damaged.
+pub const NEW_DATABASE: &str = "Make a new database of what is there; this one is not changed:";
+/// On a missing log.
+pub const FIND_LOG: &str = "Look for the log in a backup. Failing that, save what is left:";
+/// On false negatives: what they mean, and what comes before the command.
+pub const BRING_BACK: [&str; 2] = [
+    "Programs that use filters do not find these keys. No entry is lost.",
+    match COPIES_ONLY {
+        true => "New filters bring the keys back:",
+        false => "New filters bring the keys back, and can be undone:",
+    },
+];
+/// On a huge MANIFEST, before the command.
+pub const SHORT_MANIFEST: &str = "LevelDB reads all of it whenever it opens the database: slow, and possibly more memory than there is. A new \
+     database starts with a new one:";
+/// Follows a line about damage that opening the database would make worse.
+pub const DO_NOT_OPEN: &str = "; do not open it";
 /// In bytes: a new MANIFEST is shown with at least this.
 const LEAST_MANIFEST: u64 = 1 << 10;
 
@@ -132,9 +149,7 @@ impl AdviceText {
             }
             Basis::HugeManifest(HugeManifest { name, len, needed }) => {
                 let [len, needed] = [*len, (*needed).max(LEAST_MANIFEST)].map(size);
-                let why = "LevelDB reads all of it whenever it opens the database: slow, and possibly more memory than \
-                           there is. A new database starts with a new one:";
-                (format!("{name} has {len}, and {needed} would do"), vec![why.to_owned()])
+                (format!("{name} has {len}, and {needed} would do"), vec![SHORT_MANIFEST.to_owned()])
             }
             Basis::MalformedFilters(tables) => {
                 let line = "LevelDB reads data blocks instead. New filters:".to_owned();
@@ -149,12 +164,7 @@ impl AdviceText {
                 self.short = format!(": filters of {whose} hide {}", counted(*hidden, "key"));
                 let of = keys.map(|keys| format!("{} of {}", count(*hidden), counted(keys, "key")));
                 let of = of.unwrap_or_else(|| counted(*hidden, "key"));
-                let undo = if COPIES_ONLY { "" } else { "; --undo is possible" };
-                let lines = [
-                    "Programs that use filters do not find these keys. No entry is lost.".to_owned(),
-                    format!("New filters bring the keys back{undo}:"),
-                ];
-                (format!("filters of {whose} hide {of}"), lines.to_vec())
+                (format!("filters of {whose} hide {of}"), BRING_BACK.map(str::to_owned).to_vec())
             }
             Basis::Damage(damage) => {
                 self.describe_damage(damage, advice, tuning);
@@ -230,16 +240,19 @@ impl AdviceText {
         self.short.clone_from(&self.clause);
         self.paragraphs.extend(damage.detail.as_deref().map(sentence));
         let text = match (&damage.warning, damage.part) {
-            (Some(warning), _) => format!("Filters come later. {warning}. Save what can be saved:"),
+            (Some(warning), _) => {
+                self.short += DO_NOT_OPEN;
+                format!("{warning}. Save what can be saved; this database is not changed:")
+            }
             (None, _) if advice.action == Action::Carve => "To see the entries that can be read:".to_owned(),
             (None, DamagedPart::Manifest) => {
                 self.clause += ", so LevelDB does not open the database";
-                "Make a new database of what is there; this one is only read:".to_owned()
+                NEW_DATABASE.to_owned()
             }
             (None, DamagedPart::Logs) => {
                 let numbers = tuning.and_then(|tuning| Some(reads_text(&tuning.now.reads?, tuning)));
                 self.after.extend(numbers);
-                "Look for the log in a backup. Failing that, save what is left:".to_owned()
+                FIND_LOG.to_owned()
             }
             (None, DamagedPart::Files) => SAVE.to_owned(),
         };
@@ -279,8 +292,7 @@ fn condition_text(condition: Condition) -> String {
                 }
             };
             format!(
-                "A program uses filters only if it sets a filter policy of that name. {programs}: see docs/programs.md. If \
-                 yours does:"
+                "A program uses filters only if it sets this filter policy. {programs}: see docs/programs.md. If yours does:"
             )
         }
         Condition::SeveralPolicies(policy) => format!(

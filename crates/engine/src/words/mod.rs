@@ -9,7 +9,8 @@ mod problems;
 mod shell_word;
 
 pub use advice::{
-    AdviceText, SAVE, advice_text, bits_text, blocks, rebuild_command, repair_command, similar_text,
+    AdviceText, BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, advice_text,
+    bits_text, blocks, rebuild_command, repair_command, similar_text,
 };
 pub(crate) use advice::{sentence, some_of};
 pub use estimates::{about_count, about_size, estimate, interval, number};

@@ -9,7 +9,7 @@ use filterblock::{Error, escape_path};
 use super::advice::{Facts, Scope, advise};
 use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
-use crate::audit::current_manifest::{is_goleveldb, missing_manifest};
+use crate::audit::current_manifest::{NO_CURRENT, is_goleveldb, missing_manifest};
 use crate::audit::file_type::explain;
 use crate::audit::inspect::missing_text;
 use crate::audit::key_encoding::KeyEncoding;
@@ -152,8 +152,8 @@ fn failure_of(error: &Error) -> TuneFailure {
     let name = error.path().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let damage = Damage {
         detail: missing.is_none().then(|| error.without_path().to_string()),
+        warning: (missing.is_some() && name == "CURRENT").then(|| NO_CURRENT.to_owned()),
         title: missing.unwrap_or_else(|| format!("{name} is damaged")),
-        warning: None,
         part: DamagedPart::Manifest,
     };
     TuneFailure { damage: is_damage.then(|| Box::new(damage)), ..TuneFailure::new(text, kind) }

@@ -9,7 +9,7 @@ use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
 
 use super::{Versions, check::table, log};
-use crate::audit::current_manifest::{current, missing_manifest, open};
+use crate::audit::current_manifest::{NO_CURRENT, current, missing_manifest, open};
 use crate::audit::order::Order;
 use crate::audit::passed_over::PassedOver;
 use crate::audit::{correct, lost_keys::LostKeys, state};
@@ -253,8 +253,12 @@ pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Finding)>, Check
             Some(title) => {
                 let is_current = path.file_name().is_some_and(|name| name == "CURRENT");
                 let code = if is_current { Code::CurrentMissing } else { Code::ManifestMissing };
-                let plain = Some(format!("{title}, so LevelDB does not open the database"));
-                Finding { code, plain, title: Some(title), ..finding }
+                let plain = match is_current {
+                    true => title.clone(),
+                    false => format!("{title}, so LevelDB does not open the database"),
+                };
+                checked.warnings.extend(is_current.then(|| NO_CURRENT.to_owned()));
+                Finding { code, plain: Some(plain), title: Some(title), ..finding }
             }
             None if finding.code == Code::CurrentDamaged => {
                 Finding { title: finding.plain.clone(), ..finding }
