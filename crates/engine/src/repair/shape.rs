@@ -84,10 +84,7 @@ pub(super) fn choose(
     };
     let Some(policy) = Policy::of(&name, hash) else {
         if request.policy.is_some() {
-            return Err(Failure::refused(
-                dir.path(),
-                format!("expected a policy that is known, found {name}"),
-            ));
+            return Err(Failure::refused(dir.path(), format!("the policy {name} is not known here")));
         }
         let note = format!("no filters were made, as the policy {name} of the tables is not known");
         return Ok(Chosen { shape, filters: None, note: Some(note) });
