@@ -11,7 +11,7 @@ use crate::report::{Code, ErrorKind, Fault, Finding};
 /// The greatest sequence number that a key has room for.
 pub(crate) const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 
-/// A part of a MANIFEST that LevelDB passes over, or a number that it takes as it is.
+/// A part of a MANIFEST that LevelDB ignores, or a number that it takes as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PassedOver {
     /// Zeros from this offset to the end of the file.
@@ -51,15 +51,16 @@ impl PassedOver {
 
     /// The fault for `manifest`.
     pub(crate) fn fault(self) -> Fault {
-        let (expected, found) = (self.expected(), self.found());
-        match self.offset() {
-            Some(offset) => Fault::damage(&format!("MANIFEST at offset {offset}"), offset, expected, found),
-            None => {
-                let message = format!("MANIFEST: expected {expected}, found {found}");
-                let (expected, found) = (Some(expected), Some(found));
-                Fault { expected, found, ..Fault::new(message, ErrorKind::Damaged) }
+        let (expected, found) = (Some(self.expected()), Some(self.found()));
+        let message = match self {
+            Self::Zeros(offset) => format!("zeros from offset {offset} to the end, which LevelDB ignores"),
+            Self::Hidden(offset) => {
+                format!("records after zeros, from offset {offset} on, which LevelDB ignores")
             }
-        }
+            Self::Length(offset) => format!("a wrong length, at offset {offset}: LevelDB ignores the rest"),
+            Self::Sequence(last) => format!("the last sequence number, {last}, is greater than any can be"),
+        };
+        Fault { offset: self.offset(), expected, found, ..Fault::new(message, ErrorKind::Damaged) }
     }
 
     /// The finding for `verify`.
@@ -85,14 +86,14 @@ impl PassedOver {
     fn found(self) -> String {
         match self {
             Self::Zeros(_) => "zeros up to the end, which LevelDB ignores".to_owned(),
-            Self::Hidden(_) => "zeros with other bytes behind them, which LevelDB ignores".to_owned(),
+            Self::Hidden(_) => "zeros with other bytes after them, which LevelDB ignores".to_owned(),
             Self::Length(_) => "one beyond its end, which LevelDB ignores".to_owned(),
             Self::Sequence(last) => last.to_string(),
         }
     }
 }
 
-/// Finds parts that LevelDB passes over in a log or a MANIFEST whose bytes come part by part.
+/// Finds parts that LevelDB ignores in a log or a MANIFEST whose bytes come part by part.
 #[derive(Default)]
 pub(crate) struct ZeroFinder {
     /// The bytes of the current block so far.
