@@ -108,7 +108,7 @@ fn has_ambiguous_keys(members: &[Member]) -> bool {
 /// each key of these tables are the same: the two hashes of keys of damaged tables and of logs may differ.
 fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
     let told = hash_of_all(dir, &found(live), true, watch)?.told;
-    told.ok_or_else(|| needs_hash(dir, "no sound table has a filter and a key that tell which"))
+    told.ok_or_else(|| needs_hash(dir, "no key tells which"))
 }
 
 type Live<'m> = [(&'m Member, &'m SavedTable)];
