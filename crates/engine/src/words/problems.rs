@@ -34,6 +34,9 @@ pub fn error_text(error: &Error) -> String {
         }
         (Code::BadHandle, _) => "the index points outside the file".to_owned(),
         (Code::NotATable, _) => "no table, or cut short".to_owned(),
+        (Code::ShortKey, _) if problem.expected.starts_with("keys after") => {
+            "keys are out of order: some may not be shown".to_owned()
+        }
         (Code::ShortKey, _) => "a key has no sequence number".to_owned(),
         (Code::ManifestDamaged, Error::Corrupt { what, offset, expected, found, .. }) => match what {
             Structure::LogRecord => format!("a record is damaged, at offset {offset}"),
