@@ -32,7 +32,8 @@ pub(crate) fn from_error(py: Python<'_>, error: &Error) -> PyErr {
 
 /// The exception for a rebuild or repair that did not come to its end.
 pub(crate) fn from_failure(py: Python<'_>, path: &Path, failure: &Failure) -> PyErr {
-    let fault = Fault::new(failure.text.clone(), failure.kind.unwrap_or(ErrorKind::Unreadable));
+    let text = [&[failure.text.clone()], &*failure.remedies].concat().join("; ");
+    let fault = Fault::new(text, failure.kind.unwrap_or(ErrorKind::Unreadable));
     let class = match failure.status {
         RebuildStatus::Refused => "RefusedError",
         RebuildStatus::InUse => "InUseError",
@@ -45,9 +46,16 @@ fn make(py: Python<'_>, class: &str, path: Option<&Path>, fault: &Fault) -> PyEr
     let Fault { message, offset, expected, found, .. } = fault;
     // A table in memory has no path.
     let file = fault.path.as_deref().or(path).filter(|path| !path.as_os_str().is_empty());
+    // A message that only says what a fault means comes before its details.
+    let details = match (expected, found) {
+        (Some(expected), Some(found)) if !message.contains(&**expected) => {
+            format!(" (expected {expected}, found {found})")
+        }
+        _ => String::new(),
+    };
     let text = match file.map(|file| escape_path(file).to_string()) {
-        Some(file) if !message.starts_with(&file) => format!("{file}: {message}"),
-        _ => message.clone(),
+        Some(file) if !message.starts_with(&file) => format!("{file}: {message}{details}"),
+        _ => format!("{message}{details}"),
     };
     let exception = || {
         let details = PyDict::new(py);

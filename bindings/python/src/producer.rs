@@ -62,7 +62,7 @@ pub(crate) const NOWHERE: Place = Place { file: 0, offset: 0, version: None, sta
 pub(crate) enum Message {
     Batch(Batch),
     Fault(PathBuf, Fault),
-    Note(PathBuf, String),
+    Note(String),
 }
 
 /// Puts batches together.
@@ -184,7 +184,7 @@ impl Sink<ScanLine<'_>> for Producer {
             }
             ScanLine::End(subject, _) => subject.remarks.iter().try_for_each(|remark| {
                 self.flush()?;
-                self.send(Message::Note(remark.about.clone(), remark.text.clone()))
+                self.send(Message::Note(remark.line()))
             }),
         }
     }

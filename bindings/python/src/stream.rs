@@ -109,9 +109,7 @@ impl Stream {
                     return Ok(None);
                 }
                 Ok(Message::Fault(path, fault)) => return Ok(Some(Next::Fault(path, fault))),
-                Ok(Message::Note(path, text)) => {
-                    self.notes.push(format!("{}: {text}", filterblock::escape_path(&path)));
-                }
+                Ok(Message::Note(note)) => self.notes.push(note),
                 Err(_) => match self.doing {
                     Doing::Ended => return Ok(Some(Next::End)),
                     Doing::Closed => return Err(PyRuntimeError::new_err("the iterator is closed")),

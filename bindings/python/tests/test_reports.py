@@ -101,7 +101,7 @@ def test_pages_are_what_the_program_writes(program_path, tmp_path):
         subprocess.run([program_path, "report", path, "-o", page], stdout=subprocess.DEVNULL)
         assert filterblock.report(path) == page.read_text(encoding="utf-8")
     assert len(filterblock.report(DATABASES[0], verify=False, tune=False)) < len(filterblock.report(DATABASES[0]))
-    with pytest.raises(filterblock.MissingError, match="does not exist"):
+    with pytest.raises(filterblock.MissingError, match="no such file or folder"):
         filterblock.report(tmp_path / "missing")
     (tmp_path / "empty").mkdir()
     with pytest.raises(filterblock.ReadError):

@@ -150,7 +150,7 @@ impl Batch {
             }
             ScanLine::End(subject, _) => {
                 for remark in subject.remarks {
-                    self.tell(format!("{}: {}", escape_path(&remark.about), remark.text));
+                    self.tell(remark.line());
                 }
             }
         }

@@ -22,6 +22,10 @@ pub fn main() -> ExitCode {
             let mut console = Console::of_process(arguments.color);
             arguments.run(&mut console)
         }
+        Err(error) if command::is_recursion(&error) => {
+            Console::of_process(ColorChoice::Auto).message(command::NOT_RECURSIVE);
+            EXIT_ERROR
+        }
         Err(error) => {
             let result = error.print();
             // An error that does not go to standard error is help or the version, which the user has asked for.
@@ -56,7 +60,10 @@ pub fn run_metered(
     match Arguments::of(arguments) {
         Ok(arguments) => arguments.run(&mut console),
         Err(error) if error.use_stderr() => {
-            console.message(error);
+            match command::is_recursion(&error) {
+                true => console.message(command::NOT_RECURSIVE),
+                false => console.message(error),
+            }
             EXIT_ERROR
         }
         // Help or the version, which the user has asked for.

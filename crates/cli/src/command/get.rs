@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let engine = Limits::default().engine(None, console).order(arguments.comparator.map(KeyOrder::known));
     let mut entries = Entries::new(ValuePart::Whole, true, arguments.hex);
     let mut newest: Option<(Option<u64>, Vec<u8>)> = None;
-    let (mut doubts, mut is_doubted) = (Vec::<StateFault>::new(), false);
+    let (mut doubts, mut is_skipped) = (Vec::<StateFault>::new(), false);
     let mut show = |line: ScanLine<'_>| {
         match line {
             ScanLine::Entry(_, row) if arguments.all => {
@@ -72,12 +72,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
             ScanLine::Entry(_, row) => keep_newest(&mut newest, &row),
             ScanLine::State(_, fault, _) => doubts.push(fault.clone()),
             ScanLine::Fault(subject, fault) => console.message_about(subject.path, &fault.message),
+            // What saves the whole database is no answer.
             ScanLine::End(subject, _) => {
-                is_doubted |= !doubts.is_empty();
-                for doubt in doubts.drain(..) {
-                    console.message_about(subject.path, doubt.in_lookup(newest.is_some()));
-                }
-                console.remarks(subject.remarks);
+                let remarks = subject.remarks.iter().filter(|remark| !remark.about.as_os_str().is_empty());
+                remarks.for_each(|remark| console.message_about(&remark.about, &remark.text));
             }
         }
         Ok(())
@@ -91,18 +89,23 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         }
         None => {
             let outcome = engine.scan(inputs, &request, &mut show);
+            is_skipped = outcome.as_ref().is_ok_and(|outcome| outcome.is_damaged && !outcome.has_failed);
             outcome.map(|outcome| outcome.is_damaged || outcome.has_failed)
         }
     };
     let result = is_unsure.and_then(|is_unsure| {
+        let path = &arguments.path;
+        for doubt in &doubts {
+            console.message_about(path, doubt.in_lookup(newest.is_some()));
+        }
         match (&newest, is_unsure) {
-            (Some(_), false) => {}
-            (Some(_), true) if !is_doubted => console.message("a newer value may be lost"),
-            (None, false) => {
-                console.message_about(&arguments.path, format_args!("no such key: \"{}\"", escape(&key)));
+            (Some(_), true) if doubts.is_empty() => console.message_about(path, "there may be a newer value"),
+            (None, false) => console.message_about(path, format_args!("no such key: \"{}\"", escape(&key))),
+            (None, true) if doubts.is_empty() && is_skipped => {
+                console.message_about(path, "not found, but it may be in what was skipped");
             }
             // The faults have been reported.
-            (_, true) => {}
+            _ => {}
         }
         match newest.as_ref().filter(|_| !arguments.all) {
             // The value's bytes might be commands for the terminal.

@@ -28,7 +28,7 @@ pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Resu
 /// The text for an error in opening or reading a file, in the engine's words.
 pub(super) fn in_words(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "does not exist".to_owned(),
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         _ => error.to_string(),
     }
 }

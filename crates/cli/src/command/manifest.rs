@@ -10,7 +10,7 @@ use super::help;
 use crate::io::{Console, EXIT_ERROR};
 use crate::text;
 
-/// The exit status if the MANIFEST is damaged, ends within a record, or has a fault that LevelDB takes no notice of.
+/// The exit status if the MANIFEST is damaged or cut short, or has a fault that LevelDB ignores.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Show which tables a database uses
@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         }
         if let ManifestLine::Fault(subject, fault) = &line {
             console.message_about(subject.path, &fault.message);
+            console.remarks(subject.remarks);
         }
         line.write_json(&mut *console)
     };

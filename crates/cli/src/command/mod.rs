@@ -20,7 +20,7 @@ mod verify;
 
 use std::ffi::OsString;
 
-use clap::error::Error;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{ArgAction, ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::help::{ADVANCED, order};
@@ -131,6 +131,16 @@ enum Command {
     Man(shell::Man),
 }
 
+/// The message for `-r` where a command takes one database.
+pub(crate) const NOT_RECURSIVE: &str = "unexpected argument -r: this command takes one database";
+
+/// Returns true if the error is that a command does not have `-r`.
+pub(crate) fn is_recursion(error: &Error) -> bool {
+    let argument = error.get(ContextKind::InvalidArg);
+    error.kind() == ErrorKind::UnknownArgument
+        && matches!(argument, Some(ContextValue::String(name)) if matches!(&**name, "-r" | "--recursive"))
+}
+
 /// The command with all that `--help` shows as its short help, as clap puts long help in one column.
 fn with_full_help(command: clap::Command) -> clap::Command {
     let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
@@ -155,6 +165,13 @@ impl Arguments {
 
     /// Runs the command. Returns the exit status.
     pub(crate) fn run(self, console: &mut Console) -> u8 {
+        console.recursive = match self.command {
+            Command::Inspect(_) => Some("inspect"),
+            Command::Scan(_) => Some("scan"),
+            Command::Verify(_) => Some("verify"),
+            Command::Tune(_) => Some("tune"),
+            _ => None,
+        };
         let result = match self.command {
             Command::Inspect(arguments) => Ok(inspect::run(&arguments, console)),
             Command::Query(arguments) => query::run(arguments, console),

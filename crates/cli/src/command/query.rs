@@ -1,4 +1,4 @@
-//! `filterblock query`: asks tables which of the given keys they may hold, and in which data blocks.
+//! `filterblock query`: which of the given keys tables may hold, and in which data blocks.
 
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, io, sync::Arc};
@@ -14,7 +14,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// The exit status if certainly none of the keys is there: all tables and logs were read without a fault.
+/// The exit status if certainly none of the keys is there: all tables and logs were read, and are fine.
 const EXIT_NOT_FOUND: u8 = 1;
 
 /// Find which tables may hold a key, by their filters
@@ -89,7 +89,7 @@ pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8,
 }
 
 impl Arguments {
-    /// The tables, and the question to ask them.
+    /// The tables, and the keys to look up.
     fn question(&mut self) -> Result<(Vec<PathBuf>, Question), String> {
         let (paths_from, keys_from) = (&self.sources.files_from, self.keys_from.as_deref());
         if paths_from.as_deref().is_some_and(keys::is_standard) && keys_from.is_some_and(keys::is_standard) {
@@ -126,12 +126,12 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
     match line {
         QueryLine::Folder(folder) if json => {
             console.remarks(&folder.remarks);
-            console.fault_of(&folder, "all tables are asked");
+            console.fault_of(&folder, "every table is checked");
             console.state_faults(&folder);
             write_line(console, &folder)
         }
         QueryLine::Folder(folder) => {
-            console.fault_of(&folder, "all tables are asked");
+            console.fault_of(&folder, "every table is checked");
             console.state_faults(&folder);
             console.remarks(&folder.remarks);
             Ok(())
@@ -162,7 +162,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
     }
 }
 
-/// Separates the tables and folders to ask from the keys to look up, among the positional arguments: `before` has the
+/// Separates the tables and folders from the keys to look up, among the positional arguments: `before` has the
 /// words before `--`, and `behind` those after it. A list of paths or a file of keys may be given as well.
 ///
 /// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, and the other

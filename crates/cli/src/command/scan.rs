@@ -101,6 +101,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         ScanLine::Entry(_, row) => entries.write(&row, console),
         ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
             console.message_about(subject.path, &fault.message);
+            console.remarks(subject.remarks);
             if arguments.json { write_line(&mut *console, &FaultAt::new(subject, fault)) } else { Ok(()) }
         }
         ScanLine::End(subject, entries) => {

@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use filterblock::{escape_path, table::Meter};
 use filterblock_engine::report::{Folder, Remark, Severity};
+use filterblock_engine::words::path_word;
 
 /// The exit status for wrong usage, for an input that is missing or cannot be read, and for other errors.
 pub(crate) const EXIT_ERROR: u8 = 2;
@@ -30,6 +31,8 @@ pub(crate) struct Console {
     is_terminal: bool,
     width: Option<usize>,
     meter: Arc<Meter>,
+    /// The name of the command, if it searches the folders below with `-r`.
+    pub(crate) recursive: Option<&'static str>,
 }
 
 /// The meaning of a piece of output, which decides how it looks.
@@ -93,6 +96,7 @@ impl Console {
             is_terminal: false,
             width: None,
             meter: Arc::default(),
+            recursive: None,
         }
     }
 
@@ -148,17 +152,16 @@ impl Console {
         Toned { style: if self.colour { tone.style() } else { Style::new() }, text }
     }
 
-    /// Writes facts about paths to standard error.
+    /// Writes facts about paths, and commands to run, to standard error.
     pub(crate) fn remarks(&mut self, remarks: &[Remark]) {
-        remarks.iter().for_each(|remark| self.message_about(&remark.about, &remark.text));
+        remarks.iter().for_each(|remark| self.message(remark.line()));
     }
 
-    /// If the MANIFEST of a folder cannot be relied on, writes the reason to standard error, and the `meaning` of that
+    /// If the MANIFEST of a folder cannot be used, writes the reason to standard error, and the `meaning` of that
     /// for what follows.
     pub(crate) fn fault_of(&mut self, folder: &Folder, meaning: &str) {
-        if folder.is_unreadable() {
-            let error = folder.frame.error.as_deref().unwrap_or_default();
-            self.message_about(&folder.path, format_args!("{error}; {meaning}"));
+        if let Some(fault) = folder.manifest_fault() {
+            self.message_about(&folder.path, format_args!("{fault}, so {meaning}"));
         }
     }
 
@@ -169,9 +172,15 @@ impl Console {
         faults.for_each(|fault| self.message_about(&folder.path, fault.text()));
     }
 
-    /// Writes a message about `path` to standard error.
+    /// Writes a message about `path` to standard error. If it names several databases below, adds the command for all.
     pub(crate) fn message_about(&mut self, path: &Path, message: impl Display) {
+        let message = message.to_string();
         self.message(format_args!("{}: {message}", escape_path(path)));
+        if let Some(command) =
+            self.recursive.filter(|_| message.starts_with("no database here") && message.ends_with('…'))
+        {
+            self.message(format_args!("for all of them: filterblock {command} -r {}", path_word(path)));
+        }
     }
 
     /// Writes a message to standard error, after the results written so far.

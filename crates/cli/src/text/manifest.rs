@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use filterblock::{database::FileKind, quote};
 use filterblock_engine::report::{
-    AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState, Subject, Verdict,
+    AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState, Remark, Subject, Verdict,
 };
-use filterblock_engine::words::{count, counted, size};
+use filterblock_engine::words::{as_sentence, count, counted, size};
 
 use super::labelled::{paragraph, write_headline};
 use crate::io::Console;
@@ -16,19 +16,22 @@ use crate::io::Console;
 const MAX_FAULTS: usize = 5;
 
 /// A MANIFEST as text: its verdict and state, then the tables in use.
+#[derive(Default)]
 pub(crate) struct TextManifest {
     /// The records are shown, too.
     shows_records: bool,
     faults: Vec<String>,
     /// The file or folder that the faults are about.
     path: PathBuf,
+    /// What to do about them.
+    remarks: Vec<Remark>,
     more: u64,
     tables: Vec<[String; 4]>,
 }
 
 impl TextManifest {
     pub(crate) fn new(shows_records: bool) -> Self {
-        Self { shows_records, faults: Vec::new(), path: PathBuf::new(), more: 0, tables: Vec::new() }
+        Self { shows_records, ..Self::default() }
     }
 
     /// Takes a line of the results.
@@ -37,7 +40,7 @@ impl TextManifest {
             ManifestLine::Edit(_, edit) if self.shows_records => write_edit(edit, console),
             ManifestLine::Edit(..) => Ok(()),
             ManifestLine::Fault(subject, fault) => {
-                self.path = subject.path.to_owned();
+                (self.path, self.remarks) = (subject.path.to_owned(), subject.remarks.to_vec());
                 match self.faults.len() < MAX_FAULTS {
                     true => self.faults.push(fault.message.clone()),
                     false => self.more += 1,
@@ -67,14 +70,17 @@ impl TextManifest {
         console: &mut Console,
     ) -> io::Result<()> {
         let (verdict, clause) = match (&*self.faults, &state.huge) {
-            ([], Some(huge)) => (Verdict::CouldBeBetter, Some(&**huge)),
+            ([], Some(huge)) => (Verdict::CouldBeBetter, huge.split_once(" has ").map(|(_, size)| size)),
             ([], None) => (Verdict::Fine, None),
-            ([only], _) => (Verdict::Damaged, Some(&**only)),
+            ([only], _) => (Verdict::Damaged, Some(only.split(": ").next().unwrap_or(only))),
             _ => (Verdict::Damaged, None),
         };
         write_headline(subject.path, verdict, clause, console)?;
-        let listed = if self.faults.len() > 1 { &*self.faults } else { &[] };
-        listed.iter().try_for_each(|text| paragraph(console, 2, text))?;
+        let lines = match &*self.faults {
+            [only] => only.split_once(": ").map(|(_, meaning)| meaning).into_iter().collect(),
+            faults => Vec::from_iter(faults.iter().map(String::as_str)),
+        };
+        lines.iter().try_for_each(|text| paragraph(console, 2, &as_sentence(text)))?;
         if self.more > 0 {
             writeln!(console, "  … and {} more", count(self.more))?;
         }
@@ -82,8 +88,13 @@ impl TextManifest {
             .comparator
             .as_ref()
             .map_or_else(|| "no order named".to_owned(), |name| format!("keys by {name}"));
-        let bytes = state.len.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
-        paragraph(console, 2, &format!("{}{bytes}; {order}", counted(state.records, "record")))?;
+        let bytes = state.torn.or(state.len).filter(|_| state.huge.is_none());
+        let bytes = bytes.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
+        let records = match state.torn {
+            Some(_) => counted(state.records, "whole record"),
+            None => counted(state.records, "record"),
+        };
+        paragraph(console, 2, &format!("{records}{bytes}; {order}"))?;
         let log = FileKind::Log.file_name(state.log_number);
         let previous = match state.previous_log_number {
             0 => String::new(),
@@ -111,13 +122,8 @@ impl TextManifest {
 
     /// Writes the faults of a MANIFEST that could not be read to standard error.
     pub(crate) fn end(self, console: &mut Console) {
-        for fault in &self.faults {
-            let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            // Some name the file themselves.
-            let is_named = !name.is_empty() && fault.starts_with(name);
-            let path = if is_named { self.path.parent().unwrap_or(&self.path) } else { &self.path };
-            console.message_about(path, fault);
-        }
+        self.faults.iter().for_each(|fault| console.message_about(&self.path, fault));
+        console.remarks(&self.remarks);
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn write_lookup(
     write!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))?;
     match tables_left_out {
         0 => writeln!(console),
-        tables => writeln!(console, ", beside those of {} that cannot be read", counted(tables, "table")),
+        tables => writeln!(console, ", and those of {} that cannot be read", counted(tables, "table")),
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<(
     write!(console, "{}: {} of {keys} may be there", escape_path(of.path), count(of.matches))?;
     match of.frame.error.as_deref() {
         Some(error) => writeln!(console, ": {error}"),
-        None => writeln!(console, " (chance for an absent key: {})", percent(of.estimated_fpr)),
+        None => writeln!(console, " (false-positive rate {})", percent(of.estimated_fpr)),
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn write_totals(outcome: &QueryOutcome, console: &mut Console) -> io:
     writeln!(console, "{files} in all: {} of {keys} may be in one", count(found as u64))
 }
 
-/// Writes in which data blocks the key may be, and how far that can be relied on.
+/// Writes in which data blocks the key may be, and how likely that is for an absent key.
 fn write_blocks(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
     let of = counted(answer.of, "data block");
     let fpr = percent(answer.estimated_fpr);
@@ -74,17 +74,17 @@ fn write_blocks(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
         write!(console, ", in the data block at ")?;
         write_offsets(&answer.blocks, console)?;
         return if answer.filtered {
-            writeln!(console, " by the index (its filter errs with a chance of {fpr})")
+            writeln!(console, " by the index (false-positive rate {fpr})")
         } else {
-            writeln!(console, " by the index (there is no filter to ask)")
+            writeln!(console, " by the index (no filter)")
         };
     }
     if !answer.filtered {
-        return writeln!(console, ", in any of {of} (there is no filter to ask)");
+        return writeln!(console, ", in any of {of} (no filter)");
     }
     write!(console, ", in {} of {of}: ", count(answer.blocks.len() as u64))?;
     write_offsets(&answer.blocks, console)?;
-    writeln!(console, " (all filters asked; the chance that one errs is {fpr})")
+    writeln!(console, " (all filters checked; false-positive rate {fpr})")
 }
 
 fn write_offsets(offsets: &[u64], console: &mut Console) -> io::Result<()> {

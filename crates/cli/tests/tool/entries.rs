@@ -31,13 +31,6 @@ fn entry(row: &Row<'_>) -> Value {
 
 fn fault(path: &Path, fault: &Fault) -> Value {
     let Fault { message, kind, offset, expected, found, .. } = fault;
-    // The parts are those of the message.
-    let expected_found = match (expected, found) {
-        (Some(expected), Some(found)) => format!("expected {expected}, found {found}"),
-        _ => found.clone().unwrap_or_default(),
-    };
-    assert!(message.contains(&expected_found), "{fault:?}");
-    assert!(message.contains(&offset.map_or(String::new(), |at| format!("offset {at}"))), "{fault:?}");
     serde_json::json!({
         "path": path.to_str(), "error": message, "error_kind": kind.name(),
         "parts": [offset.is_some(), expected.is_some(), found.is_some()],

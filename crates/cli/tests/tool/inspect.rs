@@ -232,7 +232,7 @@ fn a_folder_gives_a_line_a_table_by_number() {
 #[test]
 fn an_empty_folder_says_so() {
     let folder = folder();
-    let message = "expected a database, or a folder with tables (.ldb, .sst), found neither\n";
+    let message = "no database here: no CURRENT, table (.ldb, .sst) or log\n";
     let empty = run(&args!["inspect", folder.path()]).expect(2);
     assert_eq!((&*empty.out, empty.err.ends_with(message)), ("", true), "{empty:?}");
     assert_eq!(run(&args!["inspect", "--json", folder.path()]).expect(2).one()["object"], "unreadable");

@@ -72,7 +72,7 @@ fn a_damaged_manifest_is_reported_and_all_tables_are_taken() {
     let copy = levels();
     file(&copy, "MANIFEST-000008", "damaged");
     let run = run(&args!["inspect", "--json", copy.path()]).expect(1);
-    assert!(run.err.contains("; all tables are taken to be live"), "{run:?}");
+    assert!(run.err.contains("MANIFEST-000008 is damaged, so all tables are taken to be live"), "{run:?}");
     assert_eq!(run.json().len(), 3);
     assert_eq!(place(&run.json()[0]), [&Value::Null; 4]);
     let listed = self::run(&args!["inspect", copy.path()]).expect(1).out;

@@ -616,7 +616,7 @@ fn query_of_a_database() {
         (missing["may_match"], missing["by_index"]) = (json!(true), json!(false));
         (missing["lookup_blocks"], missing["estimated_fpr"]) = (Value::Null, json!(1.0));
         missing["error_kind"] = json!("missing");
-        missing["error"] = json!("is missing: the MANIFEST has this table");
+        missing["error"] = json!("is missing");
         all.push(missing);
     }
     for (name, lookup) in [("000005.ldb", 1), ("000009.ldb", 0)] {
@@ -682,7 +682,7 @@ fn query_of_what_cannot_be_read() {
         &answer(&missing, "missing", not_found()),
     );
     let damaged = file(&folder, "damaged.ldb", "hello");
-    let error = "table at offset 0: expected a table of at least 48 bytes, found 5 bytes";
+    let error = "no table, or cut short";
     same(&one(2, &args!["query", "--json", "--hex", damaged, "ff"]), &answer(&damaged, "damaged", error));
 }
 

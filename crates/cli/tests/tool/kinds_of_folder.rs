@@ -100,7 +100,7 @@ fn walk(command: &str, before: &[&str], behind: &[&str], recursive: bool, says: 
     }
 }
 
-const NOTHING: (&str, &str, &str) = ("empty", "expected a database, or a folder with tables", "");
+const NOTHING: (&str, &str, &str) = ("empty", "no database here: no CURRENT, table (.ldb, .sst) or log", "");
 
 #[test]
 fn inspect() {
@@ -115,7 +115,7 @@ fn inspect() {
 
 #[test]
 fn get() {
-    let newer = "a newer value may be lost";
+    let newer = "there may be a newer value";
     let says = [
         NOTHING,
         ("tables and logs", newer, ""),
@@ -129,12 +129,20 @@ fn get() {
 fn manifest() {
     let says = [
         NOTHING,
-        ("tables and logs", "does not exist", "can be given by itself"),
-        ("tables alone", "expected a database", ""),
-        ("CURRENT missing", "there is MANIFEST-000008, which can be given by itself", ""),
-        ("CURRENT damaged", "there is MANIFEST-000008, which can be given by itself", ""),
-        ("MANIFEST missing", "MANIFEST-000008: does not exist", ""),
-        ("MANIFEST damaged", "checksum", "live on"),
+        ("tables and logs", "CURRENT is missing", "the folder has"),
+        ("tables alone", "no MANIFEST here, only tables", ""),
+        (
+            "CURRENT missing",
+            "; the folder has MANIFEST-000008\nfilterblock: to see it: filterblock manifest ",
+            "",
+        ),
+        (
+            "CURRENT damaged",
+            "; the folder has MANIFEST-000008\nfilterblock: to see it: filterblock manifest ",
+            "",
+        ),
+        ("MANIFEST missing", "MANIFEST-000008 is missing, and CURRENT names it", ""),
+        ("MANIFEST damaged", "a record is damaged, at offset 0", "live on"),
     ];
     walk("manifest", &[], &[], false, &says);
 }
@@ -157,7 +165,7 @@ fn query() {
 #[test]
 fn scan() {
     let (newest, older) = ("item/0000/0\t162\n", "item/0000/0\t12\n");
-    let one_by_one = "tables and logs come one by one";
+    let one_by_one = "so each table and log is shown by itself, with old values and deleted keys";
     let says = [
         NOTHING,
         ("database", newest, older),
@@ -165,9 +173,9 @@ fn scan() {
         ("tables and logs", older, ""),
         ("tables and logs", one_by_one, ""),
         ("logs alone", newest, older),
-        ("logs alone", "CURRENT: ", ""),
+        ("logs alone", "CURRENT is missing, so", ""),
         ("tables alone", older, newest),
-        ("tables alone", "tables come one by one", "CURRENT"),
+        ("tables alone", "no MANIFEST, so each table is shown by itself", "CURRENT"),
         ("CURRENT missing", newest, ""),
         ("CURRENT damaged", one_by_one, ""),
         ("MANIFEST missing", older, ""),
@@ -175,7 +183,7 @@ fn scan() {
     ];
     walk("scan", &["--sizes"], &[], true, &says);
     // Each of these notes is in JSON, too.
-    let notes = ["tables and logs", "tables alone"].map(|kind| (kind, "come one by one", ""));
+    let notes = ["tables and logs", "tables alone"].map(|kind| (kind, "shown by itself", ""));
     walk("scan", &["--json"], &[], true, &notes);
     // So is the state of the file that an entry is from.
     for kind in ["tables and logs", "CURRENT damaged"] {
@@ -257,14 +265,14 @@ fn tables_alone_are_merged_by_the_order_that_is_given() {
     let keys: Vec<&str> = merged.lines().collect();
     assert!(keys.is_sorted_by(|a, b| a < b) && keys.len() > 300, "{}", keys.len());
     let apart = merge(&["--key-format", "user"], &at);
-    assert!(apart.out.lines().count() > 800 && apart.err.contains("one by one"), "{apart:?}");
+    assert!(apart.out.lines().count() > 800 && apart.err.contains("by itself"), "{apart:?}");
     let plain = folder.path().join("plain");
     fs::create_dir(&plain).unwrap();
     for name in ["1.ldb", "2.ldb"] {
         fs::copy(table("words-256-bloom10.ldb"), plain.join(name)).unwrap();
     }
     let apart = merge(&[], &plain);
-    assert!(apart.out.lines().count() == 600 && apart.err.contains("one by one"), "{apart:?}");
+    assert!(apart.out.lines().count() == 600 && apart.err.contains("by itself"), "{apart:?}");
     // The format of keys is known from the tables that are not damaged.
     fs::write(at.join("000011.ldb"), "damaged").unwrap();
     let damaged = run(&args!["scan", "--keys", "--comparator", "bytewise", at]).expect(1);
@@ -274,7 +282,7 @@ fn tables_alone_are_merged_by_the_order_that_is_given() {
 #[test]
 fn verify() {
     let says = [
-        ("empty", "a database, or a folder with tables", ""),
+        NOTHING,
         ("database", "fine", ""),
         ("tables and logs", "CURRENT", ""),
         ("logs alone", "CURRENT", ""),
@@ -311,7 +319,7 @@ fn report() {
 fn rebuild() {
     let current = "CURRENT is missing";
     let says = [
-        ("empty", current, ""),
+        NOTHING,
         ("tables and logs", current, ""),
         ("logs alone", current, ""),
         ("tables alone", current, ""),
@@ -352,7 +360,7 @@ fn a_stray_file_does_not_make_another_database_of_one_of_leveldbs() {
     let root = folder();
     fs::write(root.path().join("IDENTITY"), "x").unwrap();
     let none = run(&args!["verify", root.path()]).expect(2).err;
-    assert!(none.contains("expected a database"), "{none}");
+    assert!(none.contains("no database here"), "{none}");
     // Other relatives are read.
     for relative in ["basho", "bedrock"] {
         let run = run(&args!["inspect", tables::testdata().join(relative)]);

@@ -123,7 +123,7 @@ impl Run {
 
 /// The message about a file that does not exist.
 const fn not_found() -> &'static str {
-    "does not exist"
+    "no such file or folder"
 }
 
 fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {

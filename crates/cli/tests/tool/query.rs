@@ -130,7 +130,7 @@ fn a_line_for_each_table_and_key_in_the_order_given() {
 {seven}: \"z\": not there
 {seven}: \"a\\x0a\": not there
 {seven}: \"b\": not there
-{seven}: \"\": may be there, in 1 of 1 data block: 0 (all filters asked; the chance that one errs is <0.01%)
+{seven}: \"\": may be there, in 1 of 1 data block: 0 (all filters checked; false-positive rate <0.01%)
 {seven}: \"a\": not there
 "
     );
@@ -149,7 +149,7 @@ fn the_index_picks_one_block() {
     let key = hex(&key);
     let run = run(&args!["query", "--hex", "--comparator", "bytewise", path, key]).expect(0).quiet();
     assert!(run.out.contains(": may be there, in the data block at "), "{run:?}");
-    assert!(run.out.contains(" by the index (its filter errs with a chance of 0."), "{run:?}");
+    assert!(run.out.contains(" by the index (false-positive rate 0."), "{run:?}");
 }
 
 /// LevelDB reads the first block whose index entry is not below the key.
@@ -265,7 +265,7 @@ fn status_tells_a_sound_no_from_all_else() {
     fs::copy(database("levels").join("000010.log"), &log).unwrap();
     // A table may be missing, because nothing says which tables there were.
     let run_log = run(&args!["query", folder.path(), "no"]).expect(2);
-    assert!(run_log.err.contains("CURRENT") && run_log.err.contains("all tables are asked"), "{run_log:?}");
+    assert!(run_log.err.contains("CURRENT") && run_log.err.contains("every table is checked"), "{run_log:?}");
     assert!(run_log.out.contains("2.log: \"no\": not there, in no write of this log\n"), "{run_log:?}");
     fs::remove_file(&log).unwrap();
     // A damaged table may hold a key. For the second key, a sound table says that it may hold it.
@@ -284,7 +284,7 @@ fn a_table_whose_filter_is_damaged_may_hold_everything() {
     let path = file(&folder, "damaged.ldb", contents);
     let run = run(&args!["query", "--json", path, "no"]).expect(2);
     assert_eq!(run.one()["may_match"], true);
-    assert!(run.one()["error"].as_str().unwrap().starts_with("block checksum at offset "), "{run:?}");
+    assert!(run.one()["error"].as_str().unwrap().starts_with("a block is damaged, at offset "), "{run:?}");
 }
 
 #[test]

@@ -141,8 +141,7 @@ fn counts_are_those_of_the_answers() {
     assert!(rate < 0.01, "{rate}");
     let (name, found) = (second.display(), matches[1]);
     assert!(
-        lines[1]
-            .starts_with(&format!("{name}: {found} of 5,002 keys may be there (chance for an absent key: "))
+        lines[1].starts_with(&format!("{name}: {found} of 5,002 keys may be there (false-positive rate "))
     );
     assert_eq!(lines[3], format!("{}: 5,002 of 5,002 keys may be there: {}", missing.display(), not_found()));
     assert_eq!(lines[4], "4 files in all: 5,002 of 5,002 keys may be in one");

@@ -229,7 +229,7 @@ fn an_index_of_short_keys_denies_nothing() {
         let path = file(&folder, "short.sst", contents);
         let run =
             run(&args!["query", "--json", "--comparator", "bytewise", path, "alpha", "gamma"]).expect(0);
-        assert!(run.err.contains("the filters of all data blocks are asked"), "{run:?}");
+        assert!(run.err.contains("the filters of all data blocks are checked"), "{run:?}");
         assert!(run.json().iter().all(|answer| answer["may_match"] == true), "{run:?}");
     }
 }

@@ -145,7 +145,7 @@ fn of_several_policies_one_is_named() {
 fn the_hash_that_sound_filters_reveal_is_named() {
     for (hash, name) in [(LegacyHash::Signed, "signed"), (LegacyHash::Unsigned, "unsigned")] {
         let made = made(&[(old(10, hash), 3)], of_high_bytes);
-        is_refused(made.path(), "expected --hash");
+        is_refused(made.path(), "stands for two hashes");
         is_carried_out(made.path(), &[], &["--bits-per-key", "10", "--hash", name]);
     }
 }
@@ -153,7 +153,7 @@ fn the_hash_that_sound_filters_reveal_is_named() {
 #[test]
 fn a_hash_that_nothing_reveals_is_asked_for() {
     let made = made(&[(old(12, LegacyHash::Signed), usize::MAX)], of_high_bytes);
-    is_refused(made.path(), "expected --hash");
+    is_refused(made.path(), "stands for two hashes");
     let advice = advice(made.path(), &[]);
     assert_eq!((&advice["arguments"], &advice["obstacles"]), (&Value::Null, &json!(["hash-unknown"])));
     let shown = run_long(&args!["tune", made.path()]).expect(1).out;

@@ -362,7 +362,7 @@ fn what_is_wrong_with_paths_is_said_once() {
         .concat();
         let nothing = run(&nothing).expect(2);
         assert!(
-            [nothing.out.clone(), nothing.err.clone()].concat().contains("nor in the folders below"),
+            [nothing.out.clone(), nothing.err.clone()].concat().contains("no database here: no CURRENT"),
             "{nothing:?}"
         );
     }
@@ -576,7 +576,7 @@ fn what_cannot_be_looked_at_is_said_in_words() {
         let run = run(&args!["verify", path]).expect(status);
         assert!(run.out.contains(words) || run.err.contains(words), "{run:?}");
     };
-    said(&copy.path().join("nowhere"), 2, "nowhere: does not exist\n");
+    said(&copy.path().join("nowhere"), 2, "nowhere: no such file or folder\n");
     std::fs::remove_file(copy.path().join("CURRENT")).unwrap();
     said(copy.path(), 1, ": damaged: CURRENT is missing, so LevelDB does not open the database\n");
     let json = run(&args!["verify", "--json", copy.path().join("nowhere")]).expect(2).one();

@@ -4,12 +4,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use filterblock::Error;
 use filterblock::database::{Database, DatabaseListing, FileKind, LiveTable, Opener};
 use filterblock::table::ReadAt;
+use filterblock::{Error, Structure, escape_path};
 
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, PathError, Storage, open_file, open_listed, open_log};
+use crate::words::{counted, error_text};
 
 /// Where CURRENT is missing, LevelDB makes a new database if the program sets `create_if_missing`, and deletes the tables
 /// that are not in it: `DBImpl::Recover` and `RemoveObsoleteFiles` (db/db_impl.cc).
@@ -33,6 +34,19 @@ pub(crate) fn missing_manifest(error: &Error) -> Option<String> {
     Some(match FileKind::parse(name) {
         Some((FileKind::Manifest, _)) => format!("{name} is missing, and CURRENT names it"),
         _ => format!("{name} is missing"),
+    })
+}
+
+/// Why the MANIFEST cannot be used, in a few words that name the file. `error`: that of reading it, with its path.
+pub(crate) fn manifest_fault(error: &Error) -> String {
+    let name = error.path().and_then(Path::file_name).map(|name| escape_path(Path::new(name)).to_string());
+    let name = name.unwrap_or_else(|| "the MANIFEST".to_owned());
+    missing_manifest(error).unwrap_or_else(|| match error.without_path() {
+        Error::Io { .. } | Error::Corrupt { what: Structure::Current, .. } => {
+            format!("{name} {}", error_text(error))
+        }
+        Error::Corrupt { .. } => format!("{name} is damaged"),
+        error => format!("{name} is not read: {error}"),
     })
 }
 
@@ -64,9 +78,10 @@ pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64,
         // A table that does not open is reported in its turn.
         let Some(len) = opener.open_table(path).ok().and_then(|file| file.len().ok()) else { continue };
         let Some((expected, size)) = size_conflict(live.size, len) else { continue };
-        let message = format!("table-size: expected {expected}, found {size}; a newer value may be lost");
+        let (bytes, recorded) = (counted(len, "byte"), counted(live.size, "byte"));
+        let message = format!("has {bytes} and should have {recorded}; a newer value may be lost");
         let fault = Fault::new(message, ErrorKind::Damaged);
-        let (path, expected, size) = (Some(path.to_owned()), Some(expected), Some(size));
+        let (path, expected, size) = (Some(path.into()), Some(expected), Some(size));
         found.push((table.number, Fault { path, expected, found: size, ..fault }));
     }
     found

@@ -16,7 +16,7 @@ impl Engine {
     pub fn state_faults(&self, folder: &Path) -> Vec<Fault> {
         match resolve(folder, None) {
             Ok(PathKind::Folder(found)) => {
-                let fault = |fault| Fault { path: Some(folder.to_owned()), ..Fault::from(fault) };
+                let fault = |fault| Fault { path: Some(folder.into()), ..Fault::from(fault) };
                 faults(&found).iter().map(fault).collect()
             }
             _ => Vec::new(),

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use filterblock::{database::LiveTable, escape, quote, table::Table};
+use filterblock::database::LiveTable;
+use filterblock::table::{BlockHandle, Table};
+use filterblock::{escape, quote};
 use serde::{Serialize, Serializer};
 
 use super::key_encoding::KeyEncoding;
@@ -78,11 +80,23 @@ impl LostKeys {
     /// The keys of the data block at `offset`, by the index. `None`: the index, as far as it can be read, does not list
     /// it.
     pub fn of_block<R>(table: &Table<R>, offset: u64, encoding: KeyEncoding) -> Option<Self> {
+        Self::around(table, offset, encoding).filter(|(block, _)| *block == offset)?.1
+    }
+
+    /// The offset of the data block that has the byte at `offset`, in its trailer too, and the keys of that block.
+    pub(crate) fn around<R>(
+        table: &Table<R>,
+        offset: u64,
+        encoding: KeyEncoding,
+    ) -> Option<(u64, Option<Self>)> {
         let mut index = table.index();
         let mut before: Option<Vec<u8>> = None;
         while let Ok(true) = index.next() {
-            if index.handle().is_ok_and(|handle| handle.offset == offset) {
-                return Self::between(before.as_deref(), Some(index.key()), encoding);
+            let handle = index.handle().ok();
+            let has =
+                |handle: &BlockHandle| (handle.offset..handle.end().unwrap_or(u64::MAX)).contains(&offset);
+            if let Some(handle) = handle.filter(has) {
+                return Some((handle.offset, Self::between(before.as_deref(), Some(index.key()), encoding)));
             }
             let before = before.get_or_insert_default();
             before.clear();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use filterblock::database::{FileKind, LogReader, Manifest, VersionEdit};
 use filterblock::{Error, escape_path};
 
-use super::current_manifest::{current, open};
+use super::current_manifest::{current, manifest_fault, open};
 use super::passed_over::PassedOver;
 use super::state;
 use crate::engine::{Engine, Sink};
@@ -21,7 +21,7 @@ use crate::report::{
 use crate::walk::{
     Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_listed, open_named,
 };
-use crate::words::remedy_of_current;
+use crate::words::{error_text, path_word};
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
 const MAX_FAULTS: u64 = 64;
@@ -104,23 +104,20 @@ impl Shown<'_> {
     /// Reports a folder without a CURRENT that leads to a MANIFEST, and names the newest MANIFEST in the folder, if
     /// there is one.
     fn no_current(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
-        let Some((path, error)) = folder.manifest_error() else {
-            let error = PathError::unexpected("a database", "a folder without CURRENT and logs");
+        let Some(error) = folder.database().manifest().err().filter(|_| folder.is_database()) else {
+            let error = PathError::NoDatabase("no MANIFEST here, only tables".to_owned());
             return self.failed(subject, &error);
         };
-        let mut message = error.to_string();
-        let files = folder.database().files().of_kind(FileKind::Manifest);
-        let names: Vec<_> =
-            files.filter_map(|file| file.path.file_name()).map(|name| escape_path(Path::new(name))).collect();
-        if let Some(newest) = names.last() {
-            let others = match names.len() {
-                1 => String::new(),
-                all => format!(", the newest of {all}"),
-            };
-            message.push_str(&format!("; there is {newest}{others}, which can be given by itself"));
-        }
-        message.push_str(&remedy_of_current(folder));
-        self.fault(Subject { path, ..subject }, &Fault { message, ..error.into() })
+        let mut message = manifest_fault(error);
+        let newest = folder.database().files().of_kind(FileKind::Manifest).last().map(|file| &*file.path);
+        let remarks = newest.map(|newest| {
+            let name = newest.file_name().map(|name| escape_path(Path::new(name)));
+            message += &name.map(|name| format!("; the folder has {name}")).unwrap_or_default();
+            Remark::remedy(format_args!("to see it: filterblock manifest {}", path_word(newest)))
+        });
+        let remarks: Vec<_> = remarks.into_iter().collect();
+        let kind = ErrorKind::of(error);
+        self.fault(Subject { remarks: &remarks, ..subject }, &Fault::new(message, kind))
     }
 
     /// Shows the records, the faults, the live tables and the state of a MANIFEST. `folder`: the database that it is in.
@@ -141,7 +138,7 @@ impl Shown<'_> {
             && !self.faults.contains(&damage.to_string())
         {
             faults += 1;
-            self.fault(subject, &damage.into())?;
+            self.damage(subject, damage)?;
         }
         // The MANIFEST may be gone by now. What was read of it holds all the same.
         let zeros = match self.open(subject.path, listed) {
@@ -160,7 +157,7 @@ impl Shown<'_> {
         let mut has_unlisted = false;
         for fault in database.iter().flat_map(state::faults) {
             has_unlisted |= matches!(fault, StateFault::Unlisted(_));
-            self.fault(subject, &Fault::new(fault.text(), ErrorKind::Damaged))?;
+            self.fault(subject, &Fault::new(fault.in_manifest(), ErrorKind::Damaged))?;
         }
         let sequence = PassedOver::sequence(scan.manifest.last_sequence());
         // A file without any record is hardly a MANIFEST.
@@ -213,7 +210,7 @@ impl Shown<'_> {
             faults += 1;
             if faults <= MAX_FAULTS {
                 self.faults.push(fault.to_string());
-                self.fault(subject, &(&fault).into())?;
+                self.damage(subject, &fault)?;
             }
             if matches!(fault, Error::Io { .. }) {
                 return Ok(faults);
@@ -223,6 +220,11 @@ impl Shown<'_> {
 
     fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn Read>, PathError> {
         open(path, listed, self.storage)
+    }
+
+    /// Reports an error of the library.
+    fn damage(&mut self, subject: Subject<'_>, error: &Error) -> io::Result<()> {
+        self.fault(subject, &Fault { message: error_text(error), ..error.into() })
     }
 
     fn failed(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {

@@ -65,44 +65,6 @@ impl Order {
     }
 }
 
-/// Tables to read, and entries at the start of each.
-const TABLES: usize = 16;
-const ENTRIES: usize = 1000;
-/// Of the folders of Chromium's IndexedDBs.
-const INDEXED_DB: &str = ".indexeddb.leveldb";
-
-/// The known orders that fit the folder's name, or else the tables.
-pub(crate) fn likely_orders<R: ReadAt>(folder: &Path, tables: impl Iterator<Item = Table<R>>) -> Vec<Order> {
-    if is_indexed_db(folder) {
-        return vec![Order::Idb];
-    }
-    let mut orders = vec![Order::Bytewise, Order::Idb];
-    let mut are_chromiums = true;
-    for table in tables.take(TABLES) {
-        let format = table.key_format();
-        let mut cursor = table.into_cursor();
-        let mut last: Option<Vec<u8>> = None;
-        for _ in 0..ENTRIES {
-            // What is damaged tells nothing.
-            let Ok(true) = cursor.next() else { break };
-            let Some(key) = format.user_key(cursor.key()) else { break };
-            are_chromiums &= IdbComparator::is_decodable(key);
-            orders.retain(|order| last.as_ref().is_none_or(|last| order.compare(last, key).is_le()));
-            last = Some(key.to_vec());
-        }
-    }
-    // Other keys are in Chromium's order, too, if they are in bytewise order.
-    orders.retain(|order| *order == Order::Bytewise || are_chromiums);
-    orders
-}
-
-pub(crate) fn is_indexed_db(folder: &Path) -> bool {
-    let ends = |path: &Path| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(INDEXED_DB.as_bytes()))
-    };
-    ends(folder) || folder.file_name().is_none() && folder.canonicalize().is_ok_and(|folder| ends(&folder))
-}
-
 /// Tables whose index or first block is not in bytewise order, by number. Opens every table, and reads just these.
 pub(crate) fn misordered<O: Opener>(
     database: &Database,
@@ -118,9 +80,9 @@ pub(crate) fn misordered<O: Opener>(
             continue;
         };
         let what = if !is_bytewise(&opened) {
-            "index-order: the index is"
+            "the index is"
         } else if !begins_bytewise(&opened) {
-            "key-order: the keys are"
+            "keys are"
         } else {
             continue;
         };
@@ -130,8 +92,8 @@ pub(crate) fn misordered<O: Opener>(
 }
 
 fn fault(path: &Path, what: &str) -> Fault {
-    let message = format!("{what} not in bytewise order, so keys of the range may be missed");
-    Fault { path: Some(path.to_owned()), ..Fault::new(message, ErrorKind::Damaged) }
+    let message = format!("{what} not in bytewise order, so keys of the range may not be found");
+    Fault { path: Some(path.into()), ..Fault::new(message, ErrorKind::Damaged) }
 }
 
 /// True if the user keys of the index ascend, as far as it can be read.

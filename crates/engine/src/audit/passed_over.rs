@@ -45,15 +45,16 @@ impl PassedOver {
     }
 
     pub(crate) fn fault(self) -> Fault {
-        let (expected, found) = (self.expected(), self.found());
-        match self.offset() {
-            Some(offset) => Fault::damage(&format!("MANIFEST at offset {offset}"), offset, expected, found),
-            None => {
-                let message = format!("MANIFEST: expected {expected}, found {found}");
-                let (expected, found) = (Some(expected), Some(found));
-                Fault { expected, found, ..Fault::new(message, ErrorKind::Damaged) }
+        let (expected, found) = (Some(self.expected()), Some(self.found()));
+        let message = match self {
+            Self::Zeros(offset) => format!("zeros from offset {offset} to the end, which LevelDB ignores"),
+            Self::Hidden(offset) => {
+                format!("records after zeros, from offset {offset} on, which LevelDB ignores")
             }
-        }
+            Self::Length(offset) => format!("a wrong length, at offset {offset}: LevelDB ignores the rest"),
+            Self::Sequence(last) => format!("the last sequence number, {last}, is greater than any can be"),
+        };
+        Fault { offset: self.offset(), expected, found, ..Fault::new(message, ErrorKind::Damaged) }
     }
 
     pub(crate) fn finding(self) -> Finding {
@@ -78,7 +79,7 @@ impl PassedOver {
     fn found(self) -> String {
         match self {
             Self::Zeros(_) => "zeros up to the end, which LevelDB ignores".to_owned(),
-            Self::Hidden(_) => "zeros with other bytes behind them, which LevelDB ignores".to_owned(),
+            Self::Hidden(_) => "zeros with other bytes after them, which LevelDB ignores".to_owned(),
             Self::Length(_) => "one beyond its end, which LevelDB ignores".to_owned(),
             Self::Sequence(last) => last.to_string(),
         }

@@ -7,7 +7,7 @@ use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
 use crate::walk::FoundFormat;
-use crate::words::repair_command;
+use crate::words::{error_text, repair_command};
 
 /// The reason why a run did not finish. The database is as it was before the run, or as it was after one of the run's
 /// commits.
@@ -20,13 +20,15 @@ pub struct Failure {
     pub text: String,
     /// The kind of fault in the files; `None`: the files are not at fault.
     pub kind: Option<ErrorKind>,
-    /// The command that comes first, as the database is damaged. `None`: no other command comes first.
-    pub first: Option<String>,
+    /// The options or commands that help, each with what it is for.
+    pub remedies: Vec<String>,
+    /// The text says what was changed.
+    pub(crate) tells_state: bool,
 }
 
-/// The reason for a refusal where only an [`io::Error`] can be returned. It is the payload of that error.
+/// The reason for a refusal where only an [`io::Error`] can be returned, and what helps. It is the payload of that error.
 #[derive(Debug)]
-pub(super) struct Refusal(pub(super) String);
+pub(super) struct Refusal(pub(super) String, pub(super) Option<&'static str>);
 
 impl Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,11 +50,12 @@ impl Failure {
     /// The refusal of a database of another format. `done`: what is not done then.
     pub(crate) fn other_format(path: &Path, found: &FoundFormat, done: &str) -> Self {
         let not = if found.format().is_encrypted() { ", not damaged" } else { "" };
-        Self::refused(path, format_args!("{found}{not}; nothing was {done}")).of_kind(ErrorKind::Unsupported)
+        let failure = Self::refused(path, format_args!("{found}{not}"));
+        failure.and_state(&format!("nothing was {done}")).of_kind(ErrorKind::Unsupported)
     }
 
     pub(crate) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {
-        Self { status: RebuildStatus::Failed, text, kind, first: None }
+        Self { status: RebuildStatus::Failed, text, kind, remedies: Vec::new(), tells_state: false }
     }
 
     pub(crate) fn in_use(text: String) -> Self {
@@ -65,8 +68,11 @@ impl Failure {
 
     /// A failure of the system during `action` at `path`, or a refusal if the error holds a [`Refusal`].
     pub(crate) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
-        if let Some(Refusal(why)) = error.get_ref().and_then(|error| error.downcast_ref()) {
-            return Self::refused(path, why);
+        if let Some(Refusal(why, remedy)) = error.get_ref().and_then(|error| error.downcast_ref()) {
+            return Self {
+                remedies: remedy.iter().map(ToString::to_string).collect(),
+                ..Self::refused(path, why)
+            };
         }
         let text = format!("{}: {action}: {error}{}", escape_path(path), advice(error.kind()));
         Self::failed(text, Some(ErrorKind::of_io(error)))
@@ -88,29 +94,31 @@ impl Failure {
     pub(crate) fn of(error: Error, path: &Path) -> Self {
         let error = if error.path().is_some() { error } else { error.with_path(path) };
         if error.is_in_use() {
-            return Self::in_use(error.to_string());
+            let path = escape_path(error.path().unwrap_or(path));
+            return Self::in_use(format!("{path}: another program has it open: close it"));
         }
         let advice = match error.without_path() {
             Error::Io { source, .. } => advice(source.kind()),
             _ => "",
         };
         let status = if is_system(&error) { RebuildStatus::Failed } else { RebuildStatus::Refused };
-        Self { status, ..Self::failed(format!("{error}{advice}"), Some(ErrorKind::of(&error))) }
+        let text = match error.without_path() {
+            Error::Corrupt { .. } => {
+                format!("{}: {}", escape_path(error.path().unwrap_or(path)), error_text(&error))
+            }
+            _ => format!("{error}{advice}"),
+        };
+        Self { status, ..Self::failed(text, Some(ErrorKind::of(&error))) }
     }
 
-    /// The failure to read the database at `path`. If the database is damaged, it is a refusal that says what comes first.
+    /// The failure to read the database at `path`. If the database is damaged, it is a refusal with the command that saves
+    /// it.
     pub(crate) fn while_reading(self, path: &Path) -> Self {
-        let failure = self.or_repair(path);
-        match failure.first.is_some() {
-            true => Self { status: RebuildStatus::Refused, ..failure.and("nothing was changed") },
-            false => failure,
+        if !matches!(self.kind, Some(ErrorKind::Damaged | ErrorKind::Missing)) {
+            return self;
         }
-    }
-
-    /// Adds the command that comes first, if the failure tells of damage of the database at `path`.
-    pub(crate) fn or_repair(self, path: &Path) -> Self {
-        let is_damage = matches!(self.kind, Some(ErrorKind::Damaged | ErrorKind::Missing));
-        Self { first: is_damage.then(|| repair_command(path)), ..self }
+        let first = format!("first: {}", repair_command(path));
+        Self { status: RebuildStatus::Refused, ..self.remedy(first) }
     }
 
     /// Sets the kind of fault in the files.
@@ -126,6 +134,22 @@ impl Failure {
     pub(crate) fn and(self, more: &str) -> Self {
         Self { text: format!("{}; {more}", self.text), ..self }
     }
+
+    /// Appends what was changed, unless that was said before.
+    pub(crate) fn and_state(self, state: &str) -> Self {
+        if self.tells_state { self } else { Self { tells_state: true, ..self.and(state) } }
+    }
+
+    /// Adds an option or a command that helps.
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedies.push(remedy.into());
+        self
+    }
+
+    /// The failure of a whole run. A refusal says that nothing was `done`, unless it says what was.
+    pub(crate) fn of_run(self, done: &str) -> Self {
+        if self.is_refusal() { self.and_state(&format!("nothing was {done}")) } else { self }
+    }
 }
 
 impl Display for Failure {
@@ -136,8 +160,7 @@ impl Display for Failure {
 
 impl From<&Failure> for Report {
     fn from(failure: &Failure) -> Self {
-        let Failure { status, text, kind, first } = failure.clone();
-        let notes = first.iter().map(|command| format!("first: {command}")).collect();
+        let Failure { status, text, kind, remedies: notes, .. } = failure.clone();
         Self { status, error: Some(text), error_kind: kind, notes, ..Self::default() }
     }
 }

@@ -75,11 +75,9 @@ impl Filters {
             None => hash_in(dir, found, request.keep_undecodable, watch)?,
         };
         let policy = Policy::of(&name, hash).ok_or_else(|| {
-            let why = format!(
-                "expected filters of a policy that can be made here, found those of \"{name}\"; --policy chooses \
-                 another, and --drop takes them away"
-            );
+            let why = format!("tables have filters of the policy \"{name}\", which is not known here");
             Failure::refused(dir.path(), why)
+                .remedy("--policy chooses another, and --drop removes the filters")
         })?;
         let usual_base_lg = most_common(found.iter().filter_map(|(_, filters)| filters.as_ref()?.base_lg));
         Ok(Self::Make(Maker { bits: *bits, policy, base_lg: *base_lg, usual_base_lg, idb_keys }))
@@ -120,18 +118,18 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     match (names.next(), names.next()) {
         (Some(name), None) => Ok(name.to_owned()),
         (Some(one), Some(other)) => {
-            let why = format!(
-                "expected filters of one policy, found those of \"{one}\" and of \"{other}\"; choose with \
-                 --policy"
-            );
-            Err(Failure::refused(dir.path(), why))
+            let why = format!("tables have filters of two policies, \"{one}\" and \"{other}\"");
+            Err(Failure::refused(dir.path(), why).remedy("choose with --policy"))
         }
         (None, _) => {
-            let why = "no table has filters, so the policy has to be named. Use that of the program, which ignores all \
-                       others: --policy leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on (Bitcoin Core, Minecraft, \
-                       Chromium's IndexedDB, Foundry VTT), --policy leveldb.BuiltinBloomFilter for goleveldb \
-                       (go-ethereum) and LevelDB up to 1.17";
-            Err(Failure::refused(dir.path(), why))
+            let why = "no table has filters, so the policy has to be named";
+            let cpp = "--policy leveldb.BuiltinBloomFilter2  LevelDB (C++): Bitcoin Core, Minecraft, Chromium's \
+                       IndexedDB, Foundry VTT";
+            let go = "--policy leveldb.BuiltinBloomFilter   goleveldb: go-ethereum";
+            Err(Failure::refused(dir.path(), why)
+                .remedy("use the policy of the program, which ignores all others:")
+                .remedy(cpp)
+                .remedy(go))
         }
     }
 }
@@ -153,7 +151,7 @@ fn hash_in(
     }
     match is_either {
         true => Ok(LegacyHash::Unsigned),
-        false => Err(needs_hash(dir, "no table has a filter and a key that tell which")),
+        false => Err(needs_hash(dir, "no key tells which")),
     }
 }
 
@@ -172,7 +170,7 @@ pub(crate) fn hash_of_all(
         let Some(hash) = seen.told else { continue };
         match told {
             Some((before, other)) if before != hash => {
-                let why = format!("the filters of {other} and of {name} are by different hashes");
+                let why = format!("the filters of {other} and {name} are by different ones");
                 return Err(needs_hash(dir, &why));
             }
             _ => told = Some((hash, name)),
@@ -203,11 +201,9 @@ fn see(
 }
 
 pub(crate) fn needs_hash(dir: &Folder, why: &str) -> Failure {
-    let why = format!(
-        "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
-         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}"
-    );
-    Failure::refused(dir.path(), why)
+    Failure::refused(dir.path(), format_args!("{OLD_NAME} stands for two hashes, and {why}"))
+        .remedy("--hash unsigned  goleveldb, and LevelDB before 1.18 on ARM")
+        .remedy("--hash signed    LevelDB before 1.18 on x86")
 }
 
 /// The facts about the hash that the filters and the keys of tables reveal.
@@ -307,7 +303,7 @@ pub(super) fn survey(dir: &Folder, name: &str, keep_undecodable: bool) -> Result
         opened => opened?.1,
     };
     if table.origin() == Some(Origin::Basho) {
-        let why = "expected a table of LevelDB's, found one of Riak's, which this does not write";
+        let why = "is Riak's: its tables are only read";
         return Err(Failure::refused(&dir.path_of(name), why).of_kind(ErrorKind::Unsupported));
     }
     let Some((policy, handle)) = table.filter_name().zip(table.filter_handle()) else { return Ok(None) };

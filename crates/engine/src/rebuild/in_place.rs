@@ -15,6 +15,7 @@ use super::work::{Job, NewTable, RebuildPlan};
 use super::{place::DatabaseFolder, source::OldDatabase};
 use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
+use crate::words::path_word;
 
 /// Rebuilds a database in its folder.
 ///
@@ -72,13 +73,8 @@ fn rebuild(
         return Ok(report);
     }
     let jobs = work.newest_first();
-    let ready = check(watch).and_then(|()| {
-        work.check_room(dir, &jobs).map_err(|failure| match failure.is_refusal() {
-            true => failure.and("see --no-undo"),
-            false => failure,
-        })
-    });
-    ready.map_err(|failure| failure.and(AS_BEFORE))?;
+    let ready = check(watch).and_then(|()| work.check_room(dir, &jobs));
+    ready.map_err(|failure| failure.and_state(AS_BEFORE))?;
     if request.dry_run {
         let done = work.rewrite(&jobs, |_| None)?;
         report.tables.extend(done.into_iter().map(|done| done.report));
@@ -113,22 +109,20 @@ fn undo_path(place: &DatabaseFolder) -> Result<Option<PathBuf>> {
 
 /// Refuses while an earlier rebuild has yet to be undone or discarded.
 fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
-    let why = match found.contents {
+    let command = |option| format!("filterblock rebuild --{option} {}", path_word(place.dir.path()));
+    let discard = format!("to delete the old tables: {}", command("discard"));
+    let failure = |why| Failure::refused(place.dir.path(), why).remedy(&*discard);
+    Err(match found.contents {
         Contents::Nothing => return Ok(()),
-        Contents::Rest => {
-            "an earlier --discard was cut off, and some of the tables are left that it was to remove; `filterblock \
-             rebuild --discard DB` removes them"
-        }
+        Contents::Rest => failure("an earlier --discard was cut off: finish it first"),
         Contents::All if found.record(&place.dir)?.rebuilt == current(&place.dir)? => {
-            "the tables from before an earlier rebuild are there; `filterblock rebuild --undo DB` brings them back, \
-             `filterblock rebuild --discard DB` removes them"
+            failure("an earlier rebuild can still be undone: --discard or --undo first")
+                .remedy(format!("to go back: {}", command("undo")))
         }
-        Contents::All => {
-            "the tables from before an earlier rebuild are there, and the database was opened since, so they cannot \
-             come back; `filterblock rebuild --discard DB` removes them"
-        }
-    };
-    Err(Failure::refused(&place.undo.path(), why))
+        Contents::All => failure(
+            "the tables from before an earlier rebuild are kept, but it was opened since: --discard first",
+        ),
+    })
 }
 
 /// The commit that replaces all tables.
@@ -211,11 +205,12 @@ impl Commit<'_> {
     /// Clears away what the run left after `failure`. If the commit has taken place, the new tables stay.
     fn give_up(&self, failure: Failure) -> Failure {
         match recovery::recover(self.place) {
-            Ok(Recovered::Finished(_)) => failure.and("the new tables are in place all the same"),
-            Ok(_) => failure.and(AS_BEFORE),
+            Ok(Recovered::Finished(_)) => failure.and_state("the new tables are in place all the same"),
+            Ok(_) => failure.and_state(AS_BEFORE),
             Err(other) => match self.place.dir.check_known() {
-                Ok(()) => failure
-                    .and(&format!("{AS_BEFORE}; {other}, and the next rebuild clears away what is left")),
+                Ok(()) => failure.and_state(&format!(
+                    "{AS_BEFORE}; {other}, and the next rebuild clears away what is left"
+                )),
                 // The failure already says that the state is not known.
                 Err(_) => failure,
             },
@@ -224,7 +219,7 @@ impl Commit<'_> {
 }
 
 /// The state of the database before the commit.
-const AS_BEFORE: &str = "the database is as it was before";
+const AS_BEFORE: &str = "nothing was changed";
 
 /// The live tables, with those of `jobs` replaced by the new ones in `done`.
 fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[NewTable]) -> Vec<LiveTable> {

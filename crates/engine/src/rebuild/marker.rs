@@ -77,14 +77,12 @@ impl Marker {
             Err(error) => return Err(Failure::system("reading it", &path, &error)),
         };
         let refused = |found: String| {
-            let expected = "expected the marker of a rebuild that was cut off";
-            let advice = "if this is not one, remove the file";
-            Failure::refused(&path, format_args!("{expected}, found {found}; {advice}"))
-                .of_kind(ErrorKind::Damaged)
+            let why = format_args!("is none of filterblock's ({found}): look at it, then remove it");
+            Failure::refused(&path, why).of_kind(ErrorKind::Damaged)
         };
         let marker: Self = serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if marker.format != FORMAT {
-            return Err(refused(format!("one of format {}, not {FORMAT}", marker.format)));
+            return Err(refused(format!("format {}, not {FORMAT}", marker.format)));
         }
         // A file that somebody else made must not cause other files to be removed.
         let is_ours =

@@ -58,7 +58,8 @@ pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Repor
         Request::InPlace { options, keeps_undo } => in_place::run(dir, options, *keeps_undo, watch),
         Request::Undo => undo::undo(dir),
         Request::Discard => undo::discard(dir),
-    }?;
+    }
+    .map_err(|failure| failure.of_run("changed"))?;
     if report.status != RebuildStatus::Finished {
         report.status = request.status();
     }

@@ -13,6 +13,7 @@ use super::source::read_database;
 use super::undo_folder::UndoFolder;
 use crate::report::{COPIES_ONLY, ErrorKind};
 use crate::walk::FoundFormat;
+use crate::walk::folder::nothing_at;
 use crate::words::path_word;
 
 /// A database that is changed in place, or read for a dry run of such a change.
@@ -89,8 +90,7 @@ fn check_is_database(dir: &Folder, done: &str) -> Result<()> {
                 let failure = Failure::refused(dir.path(), "CURRENT is missing").of_kind(ErrorKind::Missing);
                 return Err(failure.while_reading(dir.path()));
             }
-            let why = "CURRENT is missing, so this is not the folder of a database";
-            let text = format!("{}: {why}", escape_path(dir.path()));
+            let text = format!("{}: {}", escape_path(dir.path()), nothing_at(dir.path()));
             Err(Failure::failed(text, Some(ErrorKind::Missing)))
         }
         Err(error) => Err(Failure::system("looking for it", &dir.path_of("CURRENT"), &error)),
@@ -105,27 +105,23 @@ fn check_owner(dir: &Folder, command: &str) -> Result<()> {
     }
     let command = command.replace("DB", &path_word(dir.path()));
     let owner = status.owner;
-    let why = format!(
-        "expected a database of root's, found one of user {owner}, who could lead root's work elsewhere; run it as that \
-         user: sudo -u '#{owner}' {command}"
-    );
-    Err(Failure::refused(dir.path(), why))
+    let why = format!("belongs to user {owner}, who could redirect root's writes");
+    Err(Failure::refused(dir.path(), why).remedy(format!("run: sudo -u '#{owner}' {command}")))
 }
+
+/// What helps where a database cannot be changed in place.
+pub(super) const COPY: &str = "--to NEW makes a copy";
 
 /// Refuses a system or a file system on which locks, renames and links cannot be relied on.
 fn check_platform(dir: &Folder) -> Result<()> {
     if COPIES_ONLY {
-        let why = "expected another system than Windows for this; --to makes a copy";
-        return Err(Failure::refused(dir.path(), why));
+        return Err(Failure::refused(dir.path(), "not possible on Windows").remedy(COPY));
     }
     match dir.shared_file_system()? {
         None => Ok(()),
         Some(name) => {
-            let why = format!(
-                "expected a local file system, found {name}, where another machine may have the database open; \
-                 --to makes a copy"
-            );
-            Err(Failure::refused(dir.path(), why))
+            let why = format!("is on {name}, where another machine may have it open");
+            Err(Failure::refused(dir.path(), why).remedy(COPY))
         }
     }
 }

@@ -153,7 +153,7 @@ pub(super) fn note(recovered: &Recovered, dir: &Folder) -> Option<String> {
 /// Adds to a failure of this run what was done about a run that was cut off.
 pub(super) fn also(failure: Failure, recovered: &Recovered) -> Failure {
     match words(recovered) {
-        Some(what) => failure.and(what),
+        Some(what) => failure.of_run("changed").and(what),
         None => failure,
     }
 }
@@ -164,7 +164,7 @@ const fn words(recovered: &Recovered) -> Option<&'static str> {
         Recovered::Abandoned => {
             "an earlier run was cut off before its commit; what it had written is removed"
         }
-        Recovered::Finished(_) => "an earlier run was cut off behind its commit; it is finished now",
+        Recovered::Finished(_) => "an earlier run was cut off after its commit; it is finished now",
         Recovered::Overtaken => {
             "an earlier run was cut off before its commit, and the database was opened since; what was left of that \
              run is removed"

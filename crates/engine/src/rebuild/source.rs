@@ -12,6 +12,7 @@ use super::files::Folder;
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
 use crate::walk::copy_text;
+use crate::words::{counted, error_text};
 
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
@@ -60,10 +61,7 @@ impl OldDatabase {
         tables.sort_by_key(|table| table.record.number);
         let mut pairs = tables.iter().zip(tables.iter().skip(1));
         if let Some((twice, _)) = pairs.find(|(a, b)| a.record.number == b.record.number) {
-            let why = format!(
-                "table {} is on two levels; only one table of a number was expected",
-                twice.record.number
-            );
+            let why = format!("table {} is on two levels", twice.record.number);
             let failure = Failure::refused(&dir.path_of(&manifest_file.name), why);
             return Err(failure.of_kind(ErrorKind::Damaged));
         }
@@ -78,19 +76,16 @@ impl OldDatabase {
     }
 
     /// Refuses a database whose comparator may treat keys of different bytes as equal: a filter made from one of these
-    /// keys would deny the others. The comparator of Chromium's IndexedDB is known, so the keys are checked instead,
+    /// keys would rule out the others. The comparator of Chromium's IndexedDB is known, so the keys are checked instead,
     /// when a table is rewritten.
     pub(super) fn check_comparator(&self) -> Result<()> {
         if self.manifest.is_bytewise() || self.has_idb_keys() {
             return Ok(());
         }
         let name = self.manifest.comparator().unwrap_or_default();
-        let why = format!(
-            "expected keys in bytewise order, found the comparator {}; if it takes no keys of different bytes \
-             for equal, add --assume-bytewise-equality",
-            quote(name)
-        );
-        Err(Failure::refused(self.dir.path(), why))
+        let why = format!("keys are ordered by {}, not known here", quote(name));
+        let remedy = "--assume-bytewise-equality, if it never takes different bytes for equal";
+        Err(Failure::refused(self.dir.path(), why).remedy(remedy))
     }
 
     /// Returns true if the keys are in the order of Chromium's IndexedDB.
@@ -105,7 +100,7 @@ impl OldDatabase {
             return Ok(());
         }
         Err(Failure::in_use(format!(
-            "{}: the database was opened by another program meanwhile; close that, and begin again",
+            "{}: another program has opened it meanwhile: close that, and begin again",
             escape_path(self.dir.path())
         )))
     }
@@ -203,7 +198,9 @@ fn is_data(kind: FileKind) -> bool {
 fn manifest(database: &Database) -> Result<&Manifest> {
     database.manifest().map_err(|error| {
         let status = if is_system(error) { RebuildStatus::Failed } else { RebuildStatus::Refused };
-        Failure { status, ..Failure::failed(error.to_string(), Some(ErrorKind::of(error))) }
+        let path = error.path().unwrap_or(database.dir());
+        let text = format!("{}: {}", escape_path(path), error_text(error));
+        Failure { status, ..Failure::failed(text, Some(ErrorKind::of(error))) }
     })
 }
 
@@ -227,20 +224,16 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
             let name = stray.path.file_name()?.to_str()?;
             (is_copy(name) && stray.len == record.size).then(|| copy_text(name))
         });
-        let why = format!(
-            "is missing: the MANIFEST has a table of {} bytes on level {}{}",
-            record.size,
-            record.level,
-            copy.unwrap_or_default()
-        );
+        let why = format!("is missing{}", copy.unwrap_or_default());
         return Err(Failure::refused(&path, why).of_kind(ErrorKind::Missing));
     };
     if file.len != record.size {
-        let why = format!("expected {} bytes, as the MANIFEST has it, found {}", record.size, file.len);
+        let (len, recorded) = (counted(file.len, "byte"), counted(record.size, "byte"));
+        let why = format!("has {len} and should have {recorded}");
         return Err(Failure::refused(&file.path, why).of_kind(ErrorKind::Damaged));
     }
     let name = file.path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-    name.ok_or_else(|| Failure::refused(&file.path, "expected a name in ASCII"))
+    name.ok_or_else(|| Failure::refused(&file.path, "its name is not in ASCII"))
 }
 
 /// The first number that is greater than those of all files, according to the MANIFEST and to the names in the folder.
@@ -257,7 +250,8 @@ fn first_free(dir: &Folder, manifest: &Manifest) -> Result<u64> {
         first = first.max(table.number.saturating_add(1));
     }
     if first > MAX_NUMBER {
-        let why = format!("expected numbers of files up to {MAX_NUMBER}, found {}", first.saturating_sub(1));
+        let why =
+            format!("a file has the number {}, and the greatest is {MAX_NUMBER}", first.saturating_sub(1));
         return Err(Failure::refused(dir.path(), why).of_kind(ErrorKind::Unsupported));
     }
     Ok(first)

@@ -60,13 +60,18 @@ pub(super) fn rewrite(
     }
     match failure.is_refusal() {
         true if request.keep_undecodable => keep((dir, name), target, failure),
-        true => Err(failure.or_repair(dir.path()).and("--keep-undecodable leaves such a table as it is")),
+        true => match failure.while_reading(dir.path()) {
+            failure if failure.remedies.is_empty() => {
+                Err(failure.remedy("--keep-undecodable leaves it as it is"))
+            }
+            failure => Err(failure),
+        },
         false => Err(failure),
     }
 }
 
 /// Refuses a table with a key that equals keys with other bytes in the order of Chromium's IndexedDB: a filter would
-/// deny these equal keys.
+/// rule out these equal keys.
 fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> {
     let (_, table) = open(dir, name)?;
     let failure = |error: Error| Failure::of(error, &dir.path_of(name));
@@ -76,11 +81,7 @@ fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> 
         while block.next().map_err(failure)? {
             let key = KeyFormat::LevelDb.user_key(block.key()).unwrap_or(block.key());
             if !IdbComparator::is_exact(key) {
-                let why = format!(
-                    "expected keys that equal no others in the order of {}, found {}: a filter would deny its equals",
-                    IdbComparator::NAME,
-                    quote(key)
-                );
+                let why = format!("has keys that {} takes for equal, as {}", IdbComparator::NAME, quote(key));
                 return Err(Failure::refused(&dir.path_of(name), why));
             }
         }

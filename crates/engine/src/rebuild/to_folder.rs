@@ -88,7 +88,7 @@ pub(crate) fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
 
 /// Refuses a target in the database, or one that exists and is not an empty folder.
 pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) -> Result<()> {
-    if parent.path().starts_with(dir.path()) {
+    if parent.is_in(dir) {
         return Err(Failure::refused(target, "lies in the database itself"));
     }
     let path = parent.path_of(name);

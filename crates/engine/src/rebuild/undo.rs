@@ -11,6 +11,7 @@ use super::marker::{Action, Marker};
 use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord};
 use super::{place::DatabaseFolder, recovery};
 use crate::report::{ErrorKind, RebuildStatus, Report};
+use crate::words::path_word;
 
 /// Brings back the tables that a rebuild replaced, if nothing was written since.
 ///
@@ -39,12 +40,12 @@ fn bring_back_all(place: &DatabaseFolder, report: &mut Report) -> Result<()> {
     if let Err(failure) = result {
         return Err(match recovery::recover(place) {
             Ok(recovered) if recovered.is_end_of_undo() => {
-                failure.and("the old tables are in place all the same")
+                failure.and_state("the old tables are in place all the same")
             }
-            Ok(_) => failure.and("the database is as it was"),
+            Ok(_) => failure.and_state("nothing was changed"),
             Err(other) => match place.dir.check_known() {
                 Ok(()) => failure
-                    .and(&format!("the database is as it was; {other}, and the next run clears it away")),
+                    .and_state(&format!("nothing was changed; {other}, and the next run clears it away")),
                 // The failure already says that the state is not known.
                 Err(_) => failure,
             },
@@ -79,7 +80,7 @@ fn existing(undo: &UndoFolder) -> Result<FoundUndo> {
     {
         return Ok(found);
     }
-    let why = "does not exist: the tables from before the rebuild are not kept";
+    let why = "no such folder: the tables from before the rebuild are not kept";
     Err(Failure::refused(&undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
@@ -88,14 +89,13 @@ fn existing(undo: &UndoFolder) -> Result<FoundUndo> {
 fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
     let dir = &place.dir;
     let written = |what: &str| {
-        let why = format!(
-            "{what} since the rebuild; undoing it would lose what was written. `filterblock rebuild --discard DB` \
-             removes the tables before the rebuild"
-        );
-        Failure::refused(dir.path(), why)
+        let why = format!("{what} since the rebuild: --undo would lose writes");
+        let discard =
+            format!("to delete the old tables: filterblock rebuild --discard {}", path_word(dir.path()));
+        Failure::refused(dir.path(), why).remedy(discard)
     };
     if current(dir)? != record.rebuilt {
-        return Err(written("the database was opened"));
+        return Err(written("was opened"));
     }
     for log in &record.logs {
         if !log.is_in(dir).map_err(|error| Failure::system("reading it", &dir.path_of(&log.name), &error))? {
@@ -124,7 +124,7 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
     match record.original.is_in(&undo.folder) {
         Ok(true) => {}
         Ok(false) => {
-            let why = "is missing or another one than the MANIFEST before the rebuild";
+            let why = "is missing, or not the MANIFEST from before the rebuild";
             return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
         }
         Err(error) => return Err(Failure::system("reading it", &path, &error)),
@@ -139,8 +139,8 @@ fn check_table(undo: &UndoFolder, found: &FoundUndo, table: &TableFile) -> Resul
         Some(found) if found.is_file() && found.len == table.length => {
             return undo.check_file(&found, &table.name, table.rights);
         }
-        Some(found) => format!("has {} bytes; the table before the rebuild had {}", found.len, table.length),
-        None => format!("is missing: a table of {} bytes before the rebuild", table.length),
+        Some(found) => format!("has {} bytes, and had {} before the rebuild", found.len, table.length),
+        None => "is missing".to_owned(),
     };
     Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
 }

@@ -118,7 +118,7 @@ impl UndoFolder {
     pub(super) fn of(database: &Folder, parent: Option<Folder>) -> Result<Self> {
         let path = database.path();
         let (Some(parent), Some(name)) = (parent, path.file_name()) else {
-            return Err(Failure::refused(path, "expected a folder within another one"));
+            return Err(Failure::refused(path, "is no folder within another one"));
         };
         let mut name = name.to_owned();
         name.push(SUFFIX);
@@ -173,17 +173,14 @@ impl UndoFolder {
         let refused = |error: io::Error| {
             let path = self.path();
             let failure = Failure::system("making the folder for --undo", &path, &error);
-            Failure { status: RebuildStatus::Refused, ..failure }.and("--no-undo does without this folder")
+            Failure { status: RebuildStatus::Refused, ..failure }.remedy("--no-undo does without this folder")
         };
         let folder = self.database.make_folder(UNFINISHED).map_err(refused)?;
         let (made, of) = (folder.status().map_err(refused)?, self.database.status().map_err(refused)?);
         if made.owner != of.owner {
-            let why = format!(
-                "expected the folder of user {}, found that of user {}, to whom the folder for --undo would have to \
-                 belong; --no-undo does without that",
-                made.owner, of.owner
-            );
-            return Err(Failure::refused(self.database.path(), why));
+            let why = format!("belongs to user {}, and the folder for --undo would have to, too", of.owner);
+            let failure = Failure::refused(self.database.path(), why);
+            return Err(failure.remedy("--no-undo does without this folder"));
         }
         let like_file = open_file(&self.database, like)?;
         let given = folder.create(TRIAL).and_then(|file| file.copy_attributes(&like_file));
@@ -257,8 +254,7 @@ impl UndoFolder {
     pub(super) fn check_file(&self, found: &Status, name: &str, before: Option<Rights>) -> Result<()> {
         let path = self.path().join(name);
         if before.is_some_and(|before| before != Rights::of(found)) {
-            let why =
-                "expected a file with the owner and the mode that it had before the rebuild, found others";
+            let why = "has another owner or mode than before the rebuild";
             return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
         }
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -275,10 +271,8 @@ impl FoundUndo {
     pub(super) fn record(&self, of: &Folder) -> Result<UndoRecord> {
         let path = self.folder.path_of(RECORD);
         let refused = |found: String| {
-            let why = format!("expected the record of a rebuild, found {found}");
-            Failure::refused(&path, why)
-                .and("without it, `filterblock rebuild --discard DB` is all that is left")
-                .of_kind(ErrorKind::Damaged)
+            let why = format!("is no record of a rebuild ({found}), and --undo needs it");
+            Failure::refused(&path, why).of_kind(ErrorKind::Damaged)
         };
         let system = |error: io::Error| Failure::system("reading it", &path, &error);
         let Some(status) = self.folder.look(RECORD).map_err(system)? else {
@@ -293,7 +287,7 @@ impl FoundUndo {
         let record: UndoRecord =
             serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if record.format != FORMAT {
-            return Err(refused(format!("one of format {}, not {FORMAT}", record.format)));
+            return Err(refused(format!("format {}, not {FORMAT}", record.format)));
         }
         let is_wrong = |(kind, name): &(FileKind, &String)| {
             FileKind::parse(name).is_none_or(|(found, _)| found != *kind)
@@ -320,19 +314,18 @@ fn check_folder(path: &Path, found: &Status, of: &Status) -> Result<()> {
 
 fn foreign(path: &Path, what: &str, found: &Status, of: &Status) -> Failure {
     let why = format!(
-        "expected {what} of a rebuild's, of user {} and that nobody else can write to, found one of user {} and group {} \
-         with mode {:04o}; move it somewhere else",
+        "is {what} that no rebuild of user {} has made: it is of user {} and group {}, with mode {:04o}",
         of.owner, found.owner, found.group, found.mode
     );
-    Failure::refused(path, why)
+    Failure::refused(path, why).remedy("move it somewhere else")
 }
 
 /// Finds out the contents of a folder. Refuses a folder with files that no rebuild made.
 fn contents(folder: &Folder) -> Result<Contents> {
     let foreign = |name: &OsStr| {
         let name = quote(name.as_encoded_bytes());
-        let why = format!("expected only files of a rebuild, found {name}; move it somewhere else");
-        Failure::refused(folder.path(), why)
+        let why = format!("has {name}, which no rebuild has made");
+        Failure::refused(folder.path(), why).remedy("move it somewhere else")
     };
     let mut contents = Contents::Nothing;
     let mut is_trial = false;

@@ -13,6 +13,7 @@ use super::table::{OutputFile, Rewritten, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus};
 use crate::run::{FileObserver, Watch, try_map};
 use crate::walk::{ReadAhead, TableRecord};
+use crate::words::{count, size};
 use crate::{audit::verify, engine::Engine};
 
 /// The free space in bytes that is required besides that for the tables: for the MANIFEST, the marker, and filters that
@@ -88,7 +89,9 @@ impl<'r> RebuildPlan<'r> {
         let Some(room) = dir.room()? else { return Ok(()) };
         let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
         match lack_of_room(room, bytes, jobs.len() as u64 + SPARE_FILES) {
-            Some(why) => Err(Failure::refused(dir.path(), why)),
+            Some(why) => {
+                Err(Failure::refused(dir.path(), why).remedy("--to NEW on another disk, or free some space"))
+            }
             None => Ok(()),
         }
     }
@@ -158,7 +161,7 @@ impl<'r> RebuildPlan<'r> {
         let path = &dir.path_of(name);
         let live = manifest.table(table.record.number);
         if live != Some(&table.record) {
-            let why = "expected the table in the new MANIFEST, found none or another";
+            let why = "is not the table that the new MANIFEST lists";
             return Err(Failure::refused(path, why));
         }
         let record = TableRecord {
@@ -209,10 +212,10 @@ impl Job<'_> {
 /// The message if there is no room for this many bytes and files.
 fn lack_of_room(room: FreeSpace, bytes: u64, files: u64) -> Option<String> {
     if room.bytes < bytes {
-        return Some(format!("{bytes} bytes of free space are needed, and {} are there", room.bytes));
+        return Some(format!("needs {} free, has {}", size(bytes), size(room.bytes)));
     }
     let found = room.files.filter(|found| *found < files)?;
-    Some(format!("room for {files} files is needed, and there is room for {found}"))
+    Some(format!("needs room for {} files, has {}", count(files), count(found)))
 }
 
 #[cfg(test)]
@@ -224,13 +227,7 @@ mod tests {
         let room = |bytes, files| lack_of_room(FreeSpace { bytes, files }, 1000, 7);
         assert_eq!(room(1000, Some(7)), None);
         assert_eq!(room(1000, None), None);
-        assert_eq!(
-            room(999, None).as_deref(),
-            Some("1000 bytes of free space are needed, and 999 are there")
-        );
-        assert_eq!(
-            room(1000, Some(6)).as_deref(),
-            Some("room for 7 files is needed, and there is room for 6")
-        );
+        assert_eq!(room(999, None).as_deref(), Some("needs 1000 B free, has 999 B"));
+        assert_eq!(room(1000, Some(6)).as_deref(), Some("needs room for 7 files, has 6"));
     }
 }

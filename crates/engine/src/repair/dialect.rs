@@ -7,7 +7,7 @@ use filterblock::policy::Origin;
 use filterblock::table::{ReadAt, Table};
 
 use super::fragments::{Fragments, Piece};
-use super::input::{Input, InputFile};
+use super::input::{Input, InputFile, folder_of, refused};
 use super::manifests::Manifests;
 use super::table::split;
 use crate::audit::read_options;
@@ -34,9 +34,7 @@ pub(super) fn check_format(
     let open = |path: &Path| input.open(path.to_str()?).ok();
     let manifest = manifests.trusted().map(|trusted| &trusted.manifest);
     match FoundFormat::of_files(manifest, manifests.other_format(), &files, &open) {
-        Some(found) => {
-            Err(Failure::other_format(input.path_of("").components().as_path(), &found, "written"))
-        }
+        Some(found) => Err(Failure::other_format(&folder_of(input), &found, "written")),
         None => Ok(()),
     }
 }
@@ -55,7 +53,7 @@ pub(super) fn check_tables(input: &dyn Input, files: &[InputFile]) -> Result<()>
     }
     match foreign {
         Some((why, count)) if count.saturating_mul(2) > all => {
-            Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported))
+            Err(refused(input, why).of_kind(ErrorKind::Unsupported))
         }
         _ => Ok(()),
     }
@@ -69,19 +67,17 @@ fn has_record(input: &dyn Input, name: &str) -> bool {
 
 /// `None`: the table may be LevelDB's or goleveldb's. `is_proven`: other files are of a database.
 fn why_foreign<R: ReadAt>(name: &str, source: &R, is_proven: bool) -> Option<String> {
-    let of_another = |found: &str| {
-        format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")
-    };
     let table = Table::open(source, &limit_walks(read_options(), None)).ok()?;
     match table.origin() {
-        Some(Origin::Basho) => return Some(of_another("Riak's")),
-        Some(Origin::RocksDb) => return Some(of_another("RocksDB's, by the names in their metaindex")),
+        Some(Origin::Basho) => return Some("is Riak's: its tables are only read".to_owned()),
+        Some(Origin::RocksDb) => {
+            return Some("its tables are RocksDB's, by the names in their metaindex".to_owned());
+        }
         _ => {}
     }
     (!is_proven && has_other_keys(table)).then(|| {
         format!(
-            "expected tables of a database, whose keys end with a sequence number and a type, found tables of other keys; \
-             these can be read one by one: {}",
+            "its tables are of no database: their keys have no sequence number; to read them one by one: {}",
             scan_command(Path::new("DB"), || [Path::new(name)].into_iter())
         )
     })

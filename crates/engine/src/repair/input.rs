@@ -1,6 +1,7 @@
 //! The files of a damaged database: whatever can be listed and opened.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
@@ -19,6 +20,16 @@ pub(super) trait Input: Sync {
 
     /// The path of a file, for messages.
     fn path_of(&self, name: &str) -> PathBuf;
+}
+
+/// The folder, for messages.
+pub(super) fn folder_of(input: &dyn Input) -> PathBuf {
+    input.path_of("").components().collect()
+}
+
+/// The refusal of the database.
+pub(super) fn refused(input: &dyn Input, why: impl Display) -> Failure {
+    Failure::refused(&folder_of(input), why)
 }
 
 /// A file of the damaged database, of the kind and number that its name gives.

@@ -5,12 +5,12 @@ use filterblock::quote;
 use filterblock::table::{IdbComparator, ReadAt, Table};
 
 use super::RepairRequest;
-use super::input::{Input, InputFile};
+use super::input::{Input, InputFile, refused};
 use super::manifests::{Manifests, unknown_order};
 use super::order::Order;
 use super::table::{options, split};
 use crate::audit::reading::limit_walks;
-use crate::rebuild::{Failure, Result};
+use crate::rebuild::Result;
 use crate::report::ErrorKind;
 
 /// Entries to read to find the order of a table.
@@ -53,11 +53,9 @@ impl KeyOrder {
                 let order = known(name.as_bytes())?;
                 let named = named.unwrap_or(order.name().as_bytes());
                 if Order::of(named).is_some_and(|named| named != order) {
-                    let why = format!(
-                        "expected keys in the order of {}, which a MANIFEST names, found --comparator {asked}",
-                        quote(named)
-                    );
-                    return Err(Failure::refused(&input.path_of(""), why));
+                    let why =
+                        format!("keys are ordered by {}, not by {asked}, says the MANIFEST", quote(named));
+                    return Err(refused(input, why));
                 }
                 Ok(Self::known(order, named.to_vec()))
             }
@@ -86,9 +84,9 @@ impl KeyOrder {
             Fit { are_chromiums: true, .. } if fits(fit.idb) && fit.idb < fit.bytewise => Order::Idb,
             _ if fits(fit.bytewise) => Order::Bytewise,
             _ => {
-                let why = "expected keys in an order that is known (leveldb.BytewiseComparator, idb_cmp1), found \
-                           another, and no MANIFEST that names it; if it is one of these, --comparator names it";
-                return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported));
+                let why = "the order of keys is not known here, and no MANIFEST names it";
+                let remedy = "--comparator leveldb.BytewiseComparator, or idb_cmp1, if it is one of these";
+                return Err(refused(input, why).of_kind(ErrorKind::Unsupported).remedy(remedy));
             }
         };
         let may_be_idb = order != Order::Idb && fit.idb == 0 && fit.are_chromiums;

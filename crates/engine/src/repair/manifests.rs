@@ -9,7 +9,7 @@ use filterblock::table::Table;
 use filterblock::{OtherFormat, quote};
 
 use super::fragments::{Fragments, Piece};
-use super::input::{Input, InputFile, Listing, Stray};
+use super::input::{Input, InputFile, Listing, Stray, refused};
 use super::patched::{Patch, Patched, Sequential};
 use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::audit::read_options;
@@ -290,11 +290,10 @@ fn is_whole(input: &dyn Input, file: &InputFile) -> bool {
 
 /// A refusal of a comparator whose order is not known.
 pub(super) fn unknown_order(input: &dyn Input, files: &[InputFile], name: &[u8]) -> Failure {
-    let why = format!(
-        "expected a comparator whose order is known (leveldb.BytewiseComparator, idb_cmp1), found {}; if its order is one \
-         of these, --comparator names it; each file by itself can be read in any order: {}",
-        quote(name),
-        scan_command(Path::new("DB"), || files.iter().map(|file| Path::new(&file.name)))
-    );
-    Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported)
+    let why = format!("keys are ordered by {}, not known here", quote(name));
+    let scan = scan_command(Path::new("DB"), || files.iter().map(|file| Path::new(&file.name)));
+    refused(input, why)
+        .of_kind(ErrorKind::Unsupported)
+        .remedy("--comparator leveldb.BytewiseComparator, or idb_cmp1, if it orders keys as one of these")
+        .remedy(format!("to read the files one by one: {scan}"))
 }

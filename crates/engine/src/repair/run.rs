@@ -24,6 +24,7 @@ use crate::rebuild::{Failure, Folder, Purpose, Result};
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
 use crate::run::Watch;
 use crate::walk::Storage;
+use crate::words::counted;
 
 /// Makes a new database from the readable parts of the one in the folder `dir`, which stays as it is.
 ///
@@ -31,6 +32,10 @@ use crate::walk::Storage;
 ///
 /// After an error, there is no new database, unless only the last sync of the parent failed.
 pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<RepairReport> {
+    repair_or_fail(dir, request, watch).map_err(|failure| failure.of_run("written"))
+}
+
+fn repair_or_fail(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<RepairReport> {
     // Both paths are resolved before anything is done.
     let (_, dir) = Folder::open(dir, Purpose::Copy)?;
     let (parent, name) = &open_target(&request.target)?;
@@ -76,7 +81,8 @@ pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<
 /// Refuses a database from which nothing can be salvaged.
 pub(super) fn has_entries(survey: &Survey, dir: &Path) -> Result<()> {
     if survey.members.iter().all(|member| entries(member) == 0) {
-        let why = "expected entries that can be saved, found none";
+        let files = counted(survey.members.len() as u64, "file");
+        let why = format!("nothing can be saved: no block in {files} has its checksum");
         return Err(Failure::refused(dir, why).of_kind(ErrorKind::Damaged));
     }
     Ok(())
@@ -125,7 +131,8 @@ impl From<&Failure> for RepairReport {
             RebuildStatus::Interrupted => RepairStatus::Interrupted,
             _ => RepairStatus::Failed,
         };
-        Self { status, error: Some(failure.text.clone()), error_kind: failure.kind, ..Self::default() }
+        let Failure { text, kind: error_kind, remedies: notes, .. } = failure.clone();
+        Self { status, error: Some(text), error_kind, notes, ..Self::default() }
     }
 }
 

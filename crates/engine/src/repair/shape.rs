@@ -82,10 +82,7 @@ pub(super) fn choose(
     };
     let Some(policy) = Policy::of(&name, hash) else {
         if request.policy.is_some() {
-            return Err(Failure::refused(
-                dir.path(),
-                format!("expected a policy that is known, found {name}"),
-            ));
+            return Err(Failure::refused(dir.path(), format!("the policy {name} is not known here")));
         }
         let note = format!("no filters were made, as the policy {name} of the tables is not known");
         return Ok(Chosen { shape, filters: None, note: Some(note) });
@@ -108,7 +105,7 @@ fn has_ambiguous_keys(members: &[Member]) -> bool {
 /// Reads sound tables. Refuses if they reveal none, since the two hashes of lost keys and of logs may differ.
 fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
     let told = hash_of_all(dir, &found(live), true, watch)?.told;
-    told.ok_or_else(|| needs_hash(dir, "no sound table has a filter and a key that tell which"))
+    told.ok_or_else(|| needs_hash(dir, "no key tells which"))
 }
 
 type Live<'m> = [(&'m Member, &'m SavedTable)];

@@ -10,7 +10,7 @@ use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::table::IdbComparator;
 
 use super::dialect::{check_format, check_tables};
-use super::input::{Input, InputFile, Renamed, Stray};
+use super::input::{Input, InputFile, Renamed, Stray, folder_of, refused};
 use super::key_order::KeyOrder;
 use super::lost::Place;
 use super::manifests::{FoundManifest, Manifests, is_newer};
@@ -26,6 +26,7 @@ use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 use crate::run::{Watch, try_map};
+use crate::walk::folder::nothing_at;
 
 /// What is known before entries are merged into new tables.
 pub(super) struct Survey {
@@ -62,8 +63,11 @@ impl Survey {
         let files = &listing.files;
         check_format(input, files, &listing.foreign, &manifests)?;
         if !files.iter().any(|file| file.kind != FileKind::Manifest && file.len > 0) {
-            let why = "expected tables or logs to save, found none";
-            return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Missing));
+            let why = match files.is_empty() && input.open("CURRENT").is_err() {
+                true => nothing_at(&folder_of(input)).to_string(),
+                false => "has nothing to save: no tables, no logs".to_owned(),
+            };
+            return Err(refused(input, why).of_kind(ErrorKind::Missing));
         }
         check_tables(input, files)?;
         let KeyOrder { order, comparator, is_assumed, mut may_be_idb, is_by_name } =

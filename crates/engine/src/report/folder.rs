@@ -9,6 +9,7 @@ use super::frame::{Frame, Remark, Subject};
 use super::strings::{Name, json_path};
 use super::verdict::Verdict;
 use super::verify::Checked;
+use crate::audit::current_manifest::manifest_fault;
 use crate::walk::{Folder as Listed, FoundFormat, PathError};
 use crate::words::repair_command;
 
@@ -68,6 +69,11 @@ impl Folder {
     /// Returns true if the MANIFEST cannot be relied on, so that all tables are taken to be live.
     pub fn is_unreadable(&self) -> bool {
         self.listed.manifest_error().is_some()
+    }
+
+    /// Why the MANIFEST cannot be used, in a few words. `None`: it can be.
+    pub fn manifest_fault(&self) -> Option<String> {
+        self.listed.database().manifest().err().filter(|_| self.is_unreadable()).map(manifest_fault)
     }
 
     /// `logs`: of the folder, with writes that may be in no table yet. `checked`: what is known of the database as a

@@ -45,7 +45,7 @@ impl<'a> Frame<'a> {
     /// The frame of an `object` about a subject.
     pub fn new(object: &'static str, subject: &Subject<'a>, error_kind: Option<ErrorKind>) -> Self {
         let notes = subject.remarks.iter().map(|remark| {
-            if remark.about == subject.path {
+            if remark.about == subject.path || remark.about.as_os_str().is_empty() {
                 remark.text.clone()
             } else {
                 let name = remark.about.file_name().map_or(&*remark.about, Path::new);
@@ -113,7 +113,7 @@ pub struct Subject<'a> {
 /// A fact about a path that is good to know.
 #[derive(Clone, Debug)]
 pub struct Remark {
-    /// The path that the remark is about.
+    /// The path that the remark is about. Empty: none, as it is a command to run.
     pub about: PathBuf,
     /// The text of the remark.
     pub text: String,
@@ -135,6 +135,19 @@ impl<'a> Subject<'a> {
 impl Remark {
     pub(crate) fn new(about: &Path, text: impl Display) -> Self {
         Self { about: about.to_owned(), text: text.to_string() }
+    }
+
+    /// The remark as a line: after its path, if it is about one.
+    pub fn line(&self) -> String {
+        match self.about.as_os_str().is_empty() {
+            true => self.text.clone(),
+            false => format!("{}: {}", escape_path(&self.about), self.text),
+        }
+    }
+
+    /// A command to run, and what it is for.
+    pub(crate) fn remedy(text: impl Display) -> Self {
+        Self::new(Path::new(""), text)
     }
 }
 

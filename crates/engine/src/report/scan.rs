@@ -1,7 +1,7 @@
 //! The results of `scan`: entries and where they are, parts that were skipped, and the end of each file or database.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use filterblock::Error;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use super::frame::{ErrorKind, Frame, Subject};
 use super::state::StateFault;
 use super::strings::{Hex, words};
 use crate::audit::decode_limit_text;
+use crate::words::{count, error_text};
 
 /// One version of a key, and the place where it was found.
 #[derive(Debug)]
@@ -178,9 +179,11 @@ pub enum ScanLine<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The file at fault. `None`: the file that was asked for.
-    pub path: Option<PathBuf>,
+    pub path: Option<Box<Path>>,
     /// The complete reason, without the path.
     pub message: String,
+    /// What an error of the library means, in place of what was expected and found.
+    pub meaning: Option<Box<String>>,
     /// The kind of reason.
     pub kind: ErrorKind,
     /// The offset of the fault in the file. `None`: the fault has no offset.
@@ -194,23 +197,20 @@ pub struct Fault {
 impl Fault {
     /// A fault with only a message.
     pub const fn new(message: String, kind: ErrorKind) -> Self {
-        Self { path: None, message, kind, offset: None, expected: None, found: None }
+        Self { path: None, message, meaning: None, kind, offset: None, expected: None, found: None }
     }
 
     /// `what` has the offset, too.
     pub(crate) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
-        Self::at(ErrorKind::Damaged, what, offset, expected, found)
+        let message = format!("{what}: expected {expected}, found {found}");
+        let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
+        Self { offset, expected, found, ..Self::new(message, ErrorKind::Damaged) }
     }
 
     pub(crate) fn over_limit(offset: u64, limit: u64) -> Self {
-        let what = format!("limit at offset {offset}");
-        Self::at(ErrorKind::Unsupported, &what, offset, decode_limit_text(limit), "more".to_owned())
-    }
-
-    fn at(kind: ErrorKind, what: &str, offset: u64, expected: String, found: String) -> Self {
-        let message = format!("{what}: expected {expected}, found {found}");
-        let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
-        Self { offset, expected, found, ..Self::new(message, kind) }
+        let message = format!("would decode to more than {} bytes; --max-output allows more", count(limit));
+        let (expected, found) = (Some(decode_limit_text(limit)), Some("more".to_owned()));
+        Self { offset: Some(offset), expected, found, ..Self::new(message, ErrorKind::Unsupported) }
     }
 }
 
@@ -228,7 +228,7 @@ impl From<Error> for Fault {
 
 impl From<&Error> for Fault {
     fn from(error: &Error) -> Self {
-        let (bare, path) = (error.without_path(), error.path().map(Path::to_owned));
+        let (bare, path) = (error.without_path(), error.path().map(Into::into));
         if let Error::Limit { what: "output of one cursor", offset, limit, .. } = bare {
             return Self { path, ..Self::over_limit(*offset, *limit) };
         }
@@ -246,7 +246,8 @@ impl From<&Error> for Fault {
             }
             _ => (None, None, None),
         };
-        Self { path, offset, expected, found, ..Self::new(bare.to_string(), ErrorKind::of(error)) }
+        let meaning = Some(Box::new(error_text(error)));
+        Self { path, meaning, offset, expected, found, ..Self::new(bare.to_string(), ErrorKind::of(error)) }
     }
 }
 

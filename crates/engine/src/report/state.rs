@@ -9,6 +9,8 @@ pub enum StateFault {
     Unlisted(UnlistedTables),
     /// The log of this name is missing, though the MANIFEST names it.
     LogMissing(String),
+    /// The MANIFEST cannot be used, for this reason. Only scans have this fault.
+    NoManifest(String),
 }
 
 /// Tables that the MANIFEST may have missed, one of which has entries that no file in use has.
@@ -73,6 +75,7 @@ impl StateFault {
         match self {
             Self::Unlisted(_) => Code::ManifestCut,
             Self::LogMissing(_) => Code::LogMissing,
+            Self::NoManifest(_) => Code::ManifestDamaged,
         }
     }
 
@@ -83,6 +86,7 @@ impl StateFault {
                 of.loss().unwrap_or_else(|| format!("{} is older than {}", of.manifest, of.names("and")))
             }
             Self::LogMissing(log) => format!("log {log} is missing"),
+            Self::NoManifest(why) => why.clone(),
         }
     }
 
@@ -106,6 +110,23 @@ impl StateFault {
                     "log {log} is missing: the newest writes may have been in it, and LevelDB opens the database without it"
                 )
             }
+            Self::NoManifest(why) => format!("{why}, so LevelDB does not open the database"),
+        }
+    }
+
+    /// The same below the name of the MANIFEST.
+    pub fn in_manifest(&self) -> String {
+        let text = self.text();
+        match self {
+            Self::Unlisted(UnlistedTables { lost: Some(lost), .. }) => {
+                let (part, on) = match lost {
+                    LostRecords::End(_) => ("its end is missing", " on"),
+                    LostRecords::Within(_) => ("a part is missing", ""),
+                };
+                let (_, meaning) = text.split_once(": ").unwrap_or_default();
+                format!("{part}, from offset {}{on}: {meaning}", lost.offset())
+            }
+            _ => text,
         }
     }
 
@@ -128,6 +149,9 @@ impl StateFault {
                 format!("{}; entries that only {} {have} are not shown", self.title(), of.names("and"))
             }
             Self::LogMissing(_) => format!("{}; its writes are not shown", self.title()),
+            Self::NoManifest(why) => {
+                format!("{why}, so each table and log is shown by itself, with old values and deleted keys")
+            }
         }
     }
 
@@ -152,6 +176,10 @@ impl StateFault {
             (Self::LogMissing(log), false) => {
                 format!("not found, but it may have been in log {log}, which is missing")
             }
+            (Self::NoManifest(why), true) => format!("{why}; there may be a newer value"),
+            (Self::NoManifest(why), false) => {
+                format!("not found, but {why}, so it may be in a file that is missing, too")
+            }
         }
     }
 
@@ -162,6 +190,7 @@ impl StateFault {
                 (of.lost.map(LostRecords::offset), format!("a MANIFEST that lists {}", of.names("and")))
             }
             Self::LogMissing(log) => (None, format!("the log {log}, which the MANIFEST names")),
+            Self::NoManifest(_) => (None, "a MANIFEST that can be used".to_owned()),
         };
         let finding = Finding::new(self.code(), offset, expected, self.text());
         Finding { plain: Some(self.text()), title: Some(self.title()), ..finding }

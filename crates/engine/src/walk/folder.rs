@@ -18,7 +18,7 @@ use super::into_local;
 use super::storage::{Storage, database_in, open_listed, open_log};
 use crate::report::ErrorKind;
 
-/// The search for tables below a folder ends at this number of names.
+/// The search for databases below a folder ends at this number of names.
 const MAX_NAMES_BELOW: u32 = 10_000;
 
 /// The end of the name of the folder that keeps what a rebuild replaced, after the database's name.
@@ -263,21 +263,9 @@ impl Folder {
         !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
     }
 
-    /// The reason why a folder that has no tables and is not a database cannot be looked at.
+    /// The error for a folder that has no tables and is not a database.
     pub fn nothing_here(&self) -> PathError {
-        Self::nothing(&match tables_below(self.path()) {
-            Some(folder) => format!("neither, but tables below it, in {}", escape_path(&folder)),
-            None => "neither".to_owned(),
-        })
-    }
-
-    /// The reason why neither a folder nor the folders below it can be looked at.
-    pub fn nothing_below() -> PathError {
-        Self::nothing("neither, nor in the folders below it")
-    }
-
-    fn nothing(found: &str) -> PathError {
-        PathError::unexpected("a database, or a folder with tables (.ldb, .sst)", found)
+        nothing_at(self.path())
     }
 
     /// The regular `.ldb` and `.sst` files, in the order of their numbers. Files without a number come last.
@@ -359,34 +347,46 @@ impl Folder {
     }
 }
 
-/// The first folder below `folder` that has tables: the one the fewest levels below `folder` and, of several on that
-/// level, the first by path. `None` if there is no such folder among a limited number of names, or without the feature
-/// `fs`.
-fn tables_below(folder: &Path) -> Option<PathBuf> {
-    if cfg!(not(feature = "fs")) {
-        return None;
-    }
-    let mut left = MAX_NAMES_BELOW;
-    let mut folders = VecDeque::from([folder.to_owned()]);
+/// The error for a folder without a database. Names the first of the databases below it: the one the fewest levels below
+/// and, of several on that level, the first by path.
+pub(crate) fn nothing_at(folder: &Path) -> PathError {
+    let (first, number, is_all) = databases_below(folder);
+    PathError::NoDatabase(match first.map(|first| escape_path(&first).to_string()) {
+        None => "no database here: no CURRENT, table (.ldb, .sst) or log".to_owned(),
+        Some(only) if number == 1 && is_all => format!("no database here, but one below: {only}"),
+        Some(first) => {
+            let at_least = if is_all { "" } else { "at least " };
+            format!("no database here, but {at_least}{number} below: {first}, …")
+        }
+    })
+}
+
+/// The first folder below `folder` that has tables or CURRENT, their number, and whether these are all: the search ends at
+/// a limited number of names. There are none without the feature `fs`.
+fn databases_below(folder: &Path) -> (Option<PathBuf>, u64, bool) {
+    let (mut first, mut number, mut left) = (None, 0, MAX_NAMES_BELOW);
+    let mut folders = VecDeque::from_iter(cfg!(feature = "fs").then(|| folder.to_owned()));
     while let Some(path) = folders.pop_front() {
-        let mut below = Vec::new();
+        let (mut below, mut is_one) = (Vec::new(), false);
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
             left -= 1;
             if left == 0 {
-                return None;
+                return (first, number, false);
             }
-            let Ok(file_type) = entry.file_type() else { continue };
-            let is_table = || entry.path().extension().is_some_and(|end| end == "ldb" || end == "sst");
-            if file_type.is_dir() {
-                below.push(entry.path());
-            } else if path != folder && is_table() {
-                return Some(path);
+            let (Ok(file_type), name) = (entry.file_type(), entry.path()) else { continue };
+            if !file_type.is_dir() {
+                let is_table = || name.extension().is_some_and(|end| end == "ldb" || end == "sst");
+                is_one |= path != folder && (entry.file_name() == "CURRENT" || is_table());
+            } else if !name.as_os_str().as_encoded_bytes().ends_with(UNDO_SUFFIX.as_bytes()) {
+                below.push(name);
             }
         }
+        number += u64::from(is_one);
+        first = first.or(is_one.then_some(path));
         below.sort();
         folders.extend(below);
     }
-    None
+    (first, number, true)
 }
 
 fn record<'d>(manifest: &'d Manifest, live: Option<&'d LiveTable>) -> TableRecord<'d> {

@@ -70,7 +70,7 @@ mod tests {
             let found = cache.around(&dir.path().join(path), None, |_, error| errors.push(error.to_string()));
             assert_eq!(found.is_some(), is_one, "{path}");
         }
-        assert_eq!(errors, ["listing the folder: does not exist"]);
+        assert_eq!(errors, ["listing the folder: no such file or folder"]);
         let other = tempfile::tempdir().unwrap();
         fs::write(other.path().join("000005.ldb"), "").unwrap();
         assert!(cache.around(&other.path().join("000005.ldb"), None, |_, _| panic!("listed")).is_none());

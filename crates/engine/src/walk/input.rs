@@ -34,10 +34,12 @@ pub enum PathError {
     },
     /// A database of another format than LevelDB's, or something encrypted.
     OtherFormat(FoundFormat),
+    /// A folder without a database, and the message that says so.
+    NoDatabase(String),
 }
 
 impl PathError {
-    const MISSING: &str = "does not exist";
+    pub(crate) const MISSING: &str = "no such file or folder";
     const REGULAR_FILE: &str = "a regular file";
     const LINK: &str = "a symbolic link (links are followed when named)";
 
@@ -89,7 +91,7 @@ impl PathError {
             Self::Failed { message, .. } if message == Self::MISSING => {
                 (wanted.to_owned(), "nothing".to_owned())
             }
-            Self::Failed { message, .. } => (wanted.to_owned(), message),
+            Self::Failed { message, .. } | Self::NoDatabase(message) => (wanted.to_owned(), message),
             Self::OtherFormat(found) => (wanted.to_owned(), found.format().to_string()),
         }
     }
@@ -98,7 +100,7 @@ impl PathError {
     pub(crate) fn in_words(&self) -> Option<String> {
         let (message, kind) = match self {
             Self::Failed { message, kind } => (message, kind),
-            Self::OtherFormat(found) => return Some(found.to_string()),
+            Self::OtherFormat(_) | Self::NoDatabase(_) => return Some(self.to_string()),
             Self::Unexpected { .. } | Self::Skipped { .. } => return None,
         };
         Some(match kind {
@@ -120,7 +122,7 @@ impl PathError {
         match self {
             Self::Failed { kind, .. } => *kind,
             Self::OtherFormat(_) => ErrorKind::Unsupported,
-            Self::Unexpected { .. } | Self::Skipped { .. } => ErrorKind::Unreadable,
+            Self::Unexpected { .. } | Self::Skipped { .. } | Self::NoDatabase(_) => ErrorKind::Unreadable,
         }
     }
 }
@@ -130,7 +132,7 @@ impl Display for PathError {
         match self {
             Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::Skipped { found } => write!(f, "skipped: expected {}, found {found}", Self::REGULAR_FILE),
-            Self::Failed { message, .. } => f.write_str(message),
+            Self::Failed { message, .. } | Self::NoDatabase(message) => f.write_str(message),
             Self::OtherFormat(found) => found.fmt(f),
         }
     }
@@ -203,6 +205,6 @@ mod tests {
         assert_eq!(vanished, "vanished: it was there when the folder was listed, and is gone now");
         let named = open_file(&path, false).unwrap_err().to_string();
         // The system's message for this differs between Unix and Windows.
-        assert_eq!(named, "does not exist");
+        assert_eq!(named, "no such file or folder");
     }
 }

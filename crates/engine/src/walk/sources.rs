@@ -67,7 +67,8 @@ impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
             let next = given.as_ref().map(|given| &given.input);
             if let Some(input) = self.empty.take(next) {
                 self.held = given;
-                let (path, error) = (input.to_path_buf(), Folder::nothing_below());
+                let path = input.to_path_buf();
+                let error = folder::nothing_at(&path);
                 return Some(Discovered::Failed { input, path, error });
             }
             let InputPath { input, path } = given?;

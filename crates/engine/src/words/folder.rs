@@ -1,9 +1,9 @@
 //! What is said of a folder that cannot be read as a database of LevelDB's.
 
-use filterblock::{Error, OtherFormat, Structure, escape_path};
+use filterblock::{OtherFormat, escape_path};
 
-use super::{path_word, repair_command};
-use crate::walk::{Folder, FoundFormat};
+use super::path_word;
+use crate::walk::FoundFormat;
 
 /// Logs to name.
 const NAMED: usize = 4;
@@ -38,14 +38,4 @@ pub fn format_details(found: &FoundFormat) -> Vec<String> {
         details.push(format!("Not encrypted: {names}. To see {whose} writes: filterblock scan {first}"));
     }
     details
-}
-
-/// What to do if CURRENT is at fault; empty otherwise.
-pub(crate) fn remedy_of_current(folder: &Folder) -> String {
-    match folder.manifest_error() {
-        Some((_, Error::Corrupt { what: Structure::Current, .. })) => {
-            format!("; to make a new database of what is there: {}", repair_command(folder.path()))
-        }
-        _ => String::new(),
-    }
 }

@@ -15,12 +15,11 @@ pub use advice::{
 pub(crate) use advice::{sentence, some_of};
 pub use estimates::{about_count, about_size, estimate, interval, number};
 pub use folder::format_details;
-pub(crate) use folder::remedy_of_current;
 pub(crate) use notes::compression_names;
 pub use numbers::{
     bits_per_entry, count, counted, counted_as, distinct_keys, entries, measured, or_dash, percent,
     rate_interval, ratio, size,
 };
-pub use problems::{entries_text, problem_text};
+pub use problems::{as_sentence, entries_text, error_text, problem_text};
 pub use shell_word::path_word;
 pub(crate) use shell_word::scan_command;

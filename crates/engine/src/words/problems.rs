@@ -1,8 +1,16 @@
 //! What each problem means, without checksums and offsets of structures.
 
+use filterblock::{Error, Structure};
+
+use super::advice::sentence;
 use super::numbers::{count, counted};
 use crate::audit::LostKeys;
 use crate::report::{Checked, Code, Finding};
+
+/// `text` with a capital letter and a full stop.
+pub fn as_sentence(text: &str) -> String {
+    sentence(text)
+}
 
 /// The entries of a range: `entries after "a", up to "b"`.
 pub fn entries_text(lost: &LostKeys) -> String {
@@ -10,6 +18,37 @@ pub fn entries_text(lost: &LostKeys) -> String {
     let bounds: Vec<_> =
         words.into_iter().filter_map(|(word, key)| Some(format!("{word} {}", key.as_ref()?))).collect();
     format!("entries {}", bounds.join(", "))
+}
+
+/// What an error in a file means, without the path.
+pub fn error_text(error: &Error) -> String {
+    let problem = Finding::of(error);
+    match (problem.code, error.without_path()) {
+        (Code::BadBlock, Error::Corrupt { what: Structure::Index, .. }) => {
+            "the index contradicts itself".to_owned()
+        }
+        (Code::Checksum | Code::BadCompression | Code::BadBlock, _) => {
+            let note = problem.found.find("; whether ").and_then(|at| problem.found.get(at..));
+            let offset = problem.offset.unwrap_or_default();
+            format!("a block is damaged, at offset {offset}{}", note.unwrap_or_default())
+        }
+        (Code::BadHandle, _) => "the index points outside the file".to_owned(),
+        (Code::NotATable, _) => "no table, or cut short".to_owned(),
+        (Code::ShortKey, _) if problem.expected.starts_with("keys after") => {
+            "keys are out of order: some may not be shown".to_owned()
+        }
+        (Code::ShortKey, _) => "a key has no sequence number".to_owned(),
+        (Code::ManifestDamaged, Error::Corrupt { what, offset, expected, found, .. }) => match what {
+            Structure::LogRecord => format!("a record is damaged, at offset {offset}"),
+            Structure::VersionEdit => {
+                format!("a record is wrong, at offset {offset} (expected {expected}, found {found})")
+            }
+            _ => format!("is incomplete (expected {expected}, found {found})"),
+        },
+        (Code::CurrentDamaged, _) => format!("has {}", problem.found),
+        (Code::FilterMalformed, _) => "its filters are malformed".to_owned(),
+        _ => problem.plain.unwrap_or_else(|| error.without_path().to_string()),
+    }
 }
 
 /// `number`: problems of its code in the file. `checked`: what was found of the file.

@@ -164,7 +164,7 @@ fn an_attribute_that_cannot_be_copied_is_named() {
         let mut arguments = args!["rebuild", dir].to_vec();
         arguments.extend(options.iter().map(Into::into));
         let run = run_as(OWNER, &arguments).expect(1);
-        assert!(run.err.contains("could not copy \"security.capability\" ("), "{run:?}");
+        assert!(run.err.contains("could not be copied: \"security.capability\" ("), "{run:?}");
         db.is_as(&before);
     }
 }

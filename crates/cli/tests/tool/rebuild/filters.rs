@@ -82,8 +82,8 @@ fn of_two_policies_one_has_to_be_chosen() {
     db.refused(
         1,
         &["--in-place"],
-        "{db}: expected filters of one policy, found those of \"leveldb.BuiltinBloomFilter\" and of \
-         \"leveldb.BuiltinBloomFilter2\"; choose with --policy",
+        "{db}: tables have filters of two policies, \"leveldb.BuiltinBloomFilter\" and \
+         \"leveldb.BuiltinBloomFilter2\"\nchoose with --policy",
     );
     db.done(&["--in-place", "--policy", NEW]);
     assert!(db.live().iter().all(|(_, name)| filters_of(&db.file(name)).unwrap().0 == NEW));
@@ -92,10 +92,11 @@ fn of_two_policies_one_has_to_be_chosen() {
 #[test]
 fn a_database_without_filters_needs_a_policy() {
     let db = plan([Spec { policy: None, ..spec(1, 10, 0..300) }]).make();
-    let message = "{db}: no table has filters, so the policy has to be named. Use that of the program, which ignores all \
-                   others: --policy leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on (Bitcoin Core, Minecraft, \
-                   Chromium's IndexedDB, Foundry VTT), --policy leveldb.BuiltinBloomFilter for goleveldb \
-                   (go-ethereum) and LevelDB up to 1.17";
+    let message = "{db}: no table has filters, so the policy has to be named\n\
+                   use the policy of the program, which ignores all others:\n\
+                   --policy leveldb.BuiltinBloomFilter2  LevelDB (C++): Bitcoin Core, Minecraft, Chromium's IndexedDB, \
+                   Foundry VTT\n\
+                   --policy leveldb.BuiltinBloomFilter   goleveldb: go-ethereum";
     db.refused(1, &["--in-place"], message);
     db.refused(1, &["--in-place", "--dry-run"], message);
     let target = db.path.join("new");
@@ -110,8 +111,8 @@ fn a_database_without_filters_needs_a_policy() {
 #[test]
 fn a_policy_that_is_not_known_here_is_not_followed() {
     let table = || spec(1, 10, 0..300).policy(Named("ours \u{1b}[31m"));
-    let message = "{db}: expected filters of a policy that can be made here, found those of \
-                   \"ours \\x1b[31m\"; --policy chooses another, and --drop takes them away";
+    let message = "{db}: tables have filters of the policy \"ours \\x1b[31m\", which is not known here\n\
+                   --policy chooses another, and --drop removes the filters";
     let db = plan([table()]).make();
     db.refused(1, &["--in-place"], message);
     db.done(&["--in-place", "--policy", NEW]);
@@ -148,7 +149,7 @@ fn tables_of_riak_are_refused() {
     db.write("000012.ldb", &bytes);
     let edit = manifest::Edit::sound().add(1, 12, bytes.len() as u64, first, last).number(2, 41).number(9, 0);
     db.write("MANIFEST-000040", manifest::log(&[edit.0]).0);
-    let found = "expected a table of LevelDB's, found one of Riak's, which this does not write";
+    let found = "is Riak's: its tables are only read";
     for options in [
         &["--in-place"][..],
         &["--in-place", "--drop"],

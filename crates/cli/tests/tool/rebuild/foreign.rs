@@ -35,8 +35,7 @@ fn root_does_not_work_in_the_folder_of_a_user() {
     if !give_away(&db, USER, USER) {
         return;
     }
-    let why = "{db}: expected a database of root's, found one of user 12345, who could lead root's work elsewhere; run \
-               it as that user: sudo -u '#12345' filterblock rebuild ";
+    let why = "{db}: belongs to user 12345, who could redirect root's writes\nrun: sudo -u '#12345' filterblock rebuild ";
     db.refused(1, &["--in-place"], &format!("{why}{{word}} --in-place …"));
     db.refused(1, &["--in-place", "--dry-run"], &format!("{why}{{word}} --in-place …"));
     db.refused(1, &["--undo"], &format!("{why}--undo {{word}}"));
@@ -57,19 +56,19 @@ fn root_makes_a_copy_only_where_nobody_else_can_exchange_a_folder() {
     if chown(&between, Some(USER), None).is_err() {
         return;
     }
-    let expected = |owner: u32, mode: &str| {
+    let expected = |who: &str| {
         format!(
-            "filterblock: {}: expected a folder that nobody but root can change or exchange, found {} of user {owner} \
-             with mode {mode}; run this as that user, or choose another place\n",
+            "filterblock: {}: {who} can replace {}; nothing was changed\n\
+             filterblock: choose another place, or run it as the owner of that folder\n",
             inner.display(),
             between.display()
         )
     };
-    assert_eq!(copy().expect(1).err, expected(USER, "0755"));
+    assert_eq!(copy().expect(1).err, expected(&format!("user {USER}")));
     chown(&between, Some(0), None).unwrap();
     for mode in [0o775, 0o757] {
         set_mode(&between, mode);
-        assert_eq!(copy().expect(1).err, expected(0, &format!("{mode:04o}")));
+        assert_eq!(copy().expect(1).err, expected("others"));
     }
     assert_eq!(names(&inner), [""; 0]);
     // Like /tmp: nobody removes or renames what belongs to others.
@@ -139,9 +138,9 @@ fn a_folder_of_another_user_is_refused_before_anything_is_done() {
     }
     let before = db.contents();
     let run = db.run_as_user(&["--in-place"]).expect(1);
-    let why = "expected the folder of user 12345, found that of user 12346, to whom the folder for --undo would have to \
-               belong; --no-undo does without that";
-    assert_eq!(run.err, db.fill(&format!("filterblock: {{db}}: {why}\n")));
+    let why = "belongs to user 12346, and the folder for --undo would have to, too; nothing was changed";
+    let remedy = "filterblock: --no-undo does without this folder\n";
+    assert_eq!(run.err, db.fill(&format!("filterblock: {{db}}: {why}\n{remedy}")));
     db.is_as(&before);
     db.run_as_user(&["--in-place", "--no-undo"]).expect(0).quiet();
 }
@@ -159,7 +158,7 @@ fn an_undo_folder_of_somebody_elses_making_is_refused() {
         for options in options {
             let run = db.run(options).expect(1);
             assert!(
-                run.err.contains("move it somewhere else") || run.err.contains("found others"),
+                run.err.contains("move it somewhere else") || run.err.contains("has another owner or mode"),
                 "{run:?}"
             );
             db.is_as(&before);
@@ -221,7 +220,7 @@ fn what_makes_undoing_impossible_is_found_first() {
     let before = contents(&long);
     let said = rebuild(&["--in-place"]).expect(1).err;
     assert!(said.contains("making the folder for --undo: "), "{said}");
-    assert!(said.ends_with("; --no-undo does without this folder\n"), "{said}");
+    assert!(said.ends_with("\nfilterblock: --no-undo does without this folder\n"), "{said}");
     assert_same(&contents(&long), &before);
     assert_eq!(names(&db.path), [long.file_name().unwrap().to_str().unwrap()]);
     let said = rebuild(&["--in-place", "--no-undo"]).expect(1).err;

@@ -60,11 +60,17 @@ fn a_hash_that_is_given_counts_more_than_the_keys() {
     }
 }
 
+fn needs_hash(why: &str) -> String {
+    format!(
+        "{{db}}: leveldb.BuiltinBloomFilter stands for two hashes, and {why}\n\
+         --hash unsigned  goleveldb, and LevelDB before 1.18 on ARM\n\
+         --hash signed    LevelDB before 1.18 on x86"
+    )
+}
+
 #[test]
 fn where_nothing_tells_the_hash_it_has_to_be_given() {
-    let advice = "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up \
-                  to 1.17 on ARM), as the name leveldb.BuiltinBloomFilter stands for both and";
-    let neither = format!("{{db}}: {advice} no table has a filter and a key that tell which");
+    let neither = needs_hash("no key tells which");
     // No filters at all.
     let db = plan([Spec { policy: None, ..old(5, LegacyHash::Signed, true) }]).make();
     db.refused(1, &["--in-place", "--policy", OLD], &neither);
@@ -74,8 +80,8 @@ fn where_nothing_tells_the_hash_it_has_to_be_given() {
     db.refused(1, &["--in-place", "--policy", OLD], &neither);
     // Filters of both hashes.
     let db = plan([old(5, LegacyHash::Signed, true), old(7, LegacyHash::Unsigned, true)]).make();
-    let both = "the filters of 000005.ldb and of 000007.ldb are by different hashes";
-    db.refused(1, &["--in-place"], &format!("{{db}}: {advice} {both}"));
+    let both = "the filters of 000005.ldb and 000007.ldb are by different ones";
+    db.refused(1, &["--in-place"], &needs_hash(both));
     db.done(&["--in-place", "--hash", "unsigned"]);
     for name in ["000042.ldb", "000043.ldb"] {
         assert_hash(&db.file(name), LegacyHash::Unsigned);
@@ -95,8 +101,7 @@ fn keys_with_one_hash_by_both_need_none() {
     // For a single key whose two hashes differ, the hash has to be given, even if the key's table has no filters.
     let without = Spec { policy: None, ..old(6, LegacyHash::Signed, true) };
     let db = plan([old(5, LegacyHash::Signed, false), without]).make();
-    db.refused(1, &["--in-place"], "{db}: expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up \
-                  to 1.17 on ARM), as the name leveldb.BuiltinBloomFilter stands for both and no table has a filter and a key that tell which");
+    db.refused(1, &["--in-place"], &needs_hash("no key tells which"));
 }
 
 /// For filters of another policy, the hash of the old ones does not matter.

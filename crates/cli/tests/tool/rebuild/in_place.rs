@@ -194,8 +194,9 @@ fn other_files_stay() {
 fn a_second_rebuild_needs_a_decision_about_the_first() {
     let db = usual();
     db.done(&["--in-place"]);
-    let message = "{db}.filterblock-undo: the tables from before an earlier rebuild are there; `filterblock rebuild \
-                   --undo DB` brings them back, `filterblock rebuild --discard DB` removes them";
+    let message = "{db}: an earlier rebuild can still be undone: --discard or --undo first\n\
+                   to delete the old tables: filterblock rebuild --discard {word}\n\
+                   to go back: filterblock rebuild --undo {word}";
     db.refused(1, &["--in-place", "--bits-per-key", "12"], message);
     db.refused(1, &["--in-place", "--dry-run"], message);
     db.done(&["--discard"]);
@@ -263,9 +264,11 @@ fn after_somebody_opened_the_database_behind_the_commit_only_marker_and_temporar
     db.write("000042.dbtmp", "cut off");
     db.write_marker(&marker);
     let run = db.run(&["--in-place"]).expect(1);
-    let why = "{db}.filterblock-undo: the tables from before an earlier rebuild are there, and the database was opened \
-               since, so they cannot come back; `filterblock rebuild --discard DB` removes them";
-    assert_eq!(run.err, db.fill(&format!("filterblock: {why}; {FORGOTTEN}\n")));
+    let why =
+        "{db}: the tables from before an earlier rebuild are kept, but it was opened since: --discard first";
+    let discard = "filterblock: to delete the old tables: filterblock rebuild --discard {word}\n";
+    let lines = format!("filterblock: {why}; nothing was changed; {FORGOTTEN}\n{discard}");
+    assert_eq!(run.err, db.fill(&lines));
     db.is_as(&before);
     db.done(&["--discard"]);
     db.done(&["--in-place"]);

@@ -12,7 +12,7 @@ pub(super) const OLD_FILES: [&str; 4] = ["000012.ldb", "000020.ldb", "000030.ldb
 pub(super) const NEW_FILES: [&str; 4] = ["000042.ldb", "000043.ldb", "000044.ldb", "MANIFEST-000045"];
 
 const ABANDONED: &str = "an earlier run was cut off before its commit; what it had written is removed";
-const FINISHED: &str = "an earlier run was cut off behind its commit; it is finished now";
+const FINISHED: &str = "an earlier run was cut off after its commit; it is finished now";
 
 /// The files of the usual database after a rebuild with 20 bits a key.
 pub(super) fn rebuilt() -> Contents {
@@ -115,8 +115,8 @@ fn before_the_commit_there_is_nothing_to_undo() {
     for (state, db) in before_the_commit() {
         println!("{state}");
         let run = db.run(&["--undo"]).expect(1);
-        let why = "{db}.filterblock-undo: does not exist: the tables from before the rebuild are not kept";
-        assert_eq!(run.err, db.fill(&format!("filterblock: {why}; {ABANDONED}\n")));
+        let why = "{db}.filterblock-undo: no such folder: the tables from before the rebuild are not kept";
+        assert_eq!(run.err, db.fill(&format!("filterblock: {why}; nothing was changed; {ABANDONED}\n")));
         db.is_as(&before);
     }
 }
@@ -283,7 +283,7 @@ fn markers_that_name_other_files_are_refused() {
                 _ => marker[field][1] = json!(name),
             }
             db.write_marker(&marker);
-            let found = format!("found {} in it", filterblock::quote(name.as_bytes()));
+            let found = format!("{} in it", filterblock::quote(name.as_bytes()));
             refused_marker(&db, &found);
         }
     }
@@ -292,10 +292,8 @@ fn markers_that_name_other_files_are_refused() {
 /// Checks that no action changes anything while there is a marker that is not understood.
 #[track_caller]
 fn refused_marker(db: &Db, found: &str) {
-    let message = format!(
-        "{{db}}/filterblock-rebuild: expected the marker of a rebuild that was cut off, {found}; if this is not one, \
-         remove the file"
-    );
+    let message =
+        format!("{{db}}/filterblock-rebuild: is none of filterblock's ({found}): look at it, then remove it");
     for options in [&["--in-place"][..], &["--undo"], &["--discard"]] {
         db.refused(1, options, &message);
     }
@@ -311,10 +309,10 @@ fn what_is_no_marker_is_refused() {
         serde_json::to_vec(&marker).unwrap()
     };
     for (contents, found) in [
-        (b"".to_vec(), "found EOF while parsing a value at line 1 column 0"),
-        (b"notes".to_vec(), "found expected ident at line 1 column 2"),
-        (changed("format", json!(2)), "found one of format 2, not 1"),
-        (b"{}".to_vec(), "found missing field `format` at line 1 column 2"),
+        (b"".to_vec(), "EOF while parsing a value at line 1 column 0"),
+        (b"notes".to_vec(), "expected ident at line 1 column 2"),
+        (changed("format", json!(2)), "format 2, not 1"),
+        (b"{}".to_vec(), "missing field `format` at line 1 column 2"),
     ] {
         db.write(MARKER, contents);
         refused_marker(&db, found);
@@ -331,7 +329,7 @@ fn what_is_no_marker_is_refused() {
         db.write(MARKER, contents);
         let before = db.contents();
         let run = db.run(&["--in-place"]).expect(1);
-        assert!(run.err.contains("expected the marker of a rebuild that was cut off, found "), "{run:?}");
+        assert!(run.err.contains("is none of filterblock's ("), "{run:?}");
         db.is_as(&before);
     }
 }
@@ -369,5 +367,5 @@ fn a_refusal_also_tells_what_was_cleared_away() {
     db.write_marker(&marker(&db));
     damage(&db.file("000012.ldb"));
     let run = db.run(&["--in-place"]).expect(1);
-    assert!(run.err.contains(&format!("; the database is as it was before; {ABANDONED}\n")), "{run:?}");
+    assert!(run.err.contains(&format!("; nothing was changed; {ABANDONED}\n")), "{run:?}");
 }

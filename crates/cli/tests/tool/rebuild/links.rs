@@ -17,7 +17,7 @@ fn links_in_the_folder_are_refused_in_place() {
     for name in ["000012.ldb", "CURRENT", "MANIFEST-000040"] {
         let db = usual();
         replace_by_link(&db, name);
-        let message = "expected a regular file, found a symbolic link or something else; --to makes a copy";
+        let message = "is a link, or no file\n--to NEW makes a copy";
         db.refused(1, &["--in-place"], &format!("{{db}}/{name}: {message}"));
         // A copy has files in their place.
         let target = db.path.join("new");

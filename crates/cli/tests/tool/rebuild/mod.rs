@@ -193,13 +193,17 @@ impl Db {
         self.run(options).expect(0).quiet().out
     }
 
-    /// Runs the program, which has to change nothing and to end with this status and this message. `{db}` in the
-    /// message stands for the folder.
+    /// Runs the program, which has to change nothing and to end with this status and this message: what is the matter, and
+    /// below it what helps. A refusal says that nothing was changed. `{db}` in the message stands for the folder.
     #[track_caller]
     fn refused(&self, status: i32, options: &[&str], message: &str) {
         let before = self.contents();
         let run = self.run(options).expect(status);
-        assert_eq!(run.err, format!("filterblock: {}\n", self.fill(message)), "{options:?}");
+        let (why, remedies) = message.split_once('\n').unwrap_or((message, ""));
+        let state = if status == 1 { "; nothing was changed" } else { "" };
+        let remedies = remedies.lines().map(|line| format!("filterblock: {line}\n"));
+        let expected = format!("filterblock: {why}{state}\n") + &remedies.collect::<String>();
+        assert_eq!(run.err, self.fill(&expected), "{options:?}");
         assert_eq!(run.out, "");
         self.is_as(&before);
     }
@@ -208,8 +212,7 @@ impl Db {
     /// and to change nothing.
     #[track_caller]
     fn repaired_first(&self, options: &[&str], message: &str) {
-        const FIRST: &str = "filterblock: first: filterblock repair {word} --to {repaired}";
-        self.refused(1, options, &format!("{message}; nothing was changed\n{FIRST}"));
+        self.refused(1, options, &format!("{message}\nfirst: filterblock repair {{word}} --to {{repaired}}"));
     }
 
     /// Replaces `{db}` by the folder's path, `{word}` by the path as a word of a command, and `{repaired}` by that of the

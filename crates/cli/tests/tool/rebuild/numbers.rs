@@ -97,11 +97,11 @@ fn numbers_above_2_to_the_62_are_refused() {
     assert_eq!(renumbered(&last.make()), (vec![MOST], MOST + 1));
     let mut above = plan([spec(1, 12, 0..20)]);
     above.next = MOST + 1;
-    let message = format!("{{db}}: expected numbers of files up to {MOST}, found {MOST}");
+    let message = format!("{{db}}: a file has the number {MOST}, and the greatest is {MOST}");
     above.make().refused(1, &["--in-place"], &message);
     let db = usual();
     db.write(&format!("{}.ldb", u64::MAX), "");
-    let message = format!("{{db}}: expected numbers of files up to {MOST}, found {}", u64::MAX - 1);
+    let message = format!("{{db}}: a file has the number {}, and the greatest is {MOST}", u64::MAX - 1);
     db.refused(1, &["--in-place"], &message);
 }
 

@@ -49,7 +49,7 @@ fn in_place_all_is_as_before() {
     let temporary = || names(&dir).iter().filter(|name| name.ends_with(".dbtmp")).count() > 1;
     let (status, out, err) = interrupted(&db, &["--in-place"], temporary);
     assert_eq!(status.signal(), Some(TERM), "{status}: {out}{err}");
-    assert_eq!((&*err, &*out), ("filterblock: interrupted; the database is as it was before\n", ""));
+    assert_eq!((&*err, &*out), ("filterblock: interrupted; nothing was changed\n", ""));
     db.is_as(&before);
     // Between the tables' names and the commit.
     let named = || names(&dir).iter().any(|name| name.starts_with("000351"));
@@ -57,7 +57,7 @@ fn in_place_all_is_as_before() {
     assert_eq!(status.signal(), Some(TERM), "{status}: {out}{err}");
     let line: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&line["object"], &line["status"]), (&"database".into(), &"interrupted".into()));
-    assert_eq!(line["error"], "interrupted; the database is as it was before");
+    assert_eq!(line["error"], "interrupted; nothing was changed");
     db.is_as(&before);
     db.done(&["--in-place"]);
     run(&args!["verify", dir]).expect(0);

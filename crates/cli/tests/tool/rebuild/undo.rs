@@ -6,7 +6,7 @@ use super::leftovers::record;
 use super::*;
 
 const RECORD: &str = "filterblock-undo";
-const NONE: &str = "{db}.filterblock-undo: does not exist: the tables from before the rebuild are not kept";
+const NONE: &str = "{db}.filterblock-undo: no such folder: the tables from before the rebuild are not kept";
 
 fn rebuilt() -> Db {
     let db = usual();
@@ -27,8 +27,8 @@ impl Db {
     #[track_caller]
     fn undo_would_lose(&self, what: &str) {
         let message = format!(
-            "{{db}}: {what} since the rebuild; undoing it would lose what was written. `filterblock rebuild \
-             --discard DB` removes the tables before the rebuild"
+            "{{db}}: {what} since the rebuild: --undo would lose writes\n\
+             to delete the old tables: filterblock rebuild --discard {{word}}"
         );
         self.refused(1, &["--undo"], &message);
     }
@@ -72,19 +72,19 @@ fn a_database_that_was_opened_is_not_undone() {
     // LevelDB writes a new MANIFEST.
     db.write("MANIFEST-000047", &manifest);
     db.write("CURRENT", "MANIFEST-000047\n");
-    db.undo_would_lose("the database was opened");
+    db.undo_would_lose("was opened");
     // goleveldb goes on with the old one.
     db.write("CURRENT", "MANIFEST-000045\n");
     let more = manifest::log(&[manifest::Edit::default().number(4, 2000).0]).0;
     db.write("MANIFEST-000045", [manifest.clone(), more].concat());
-    db.undo_would_lose("the database was opened");
+    db.undo_would_lose("was opened");
     // A MANIFEST as long as the one before, but with other bytes.
     let mut other = plan([spec(1, 12, 0..20)]);
     other.more = manifest::Edit::default().number(4, 1001);
     let mut changed = manifest.clone();
     *changed.last_mut().unwrap() ^= 1;
     db.write("MANIFEST-000045", changed);
-    db.undo_would_lose("the database was opened");
+    db.undo_would_lose("was opened");
     db.write("MANIFEST-000045", manifest);
     fs::remove_file(db.file("MANIFEST-000047")).unwrap();
     db.done(&["--undo"]);
@@ -115,15 +115,15 @@ fn undo_needs_the_tables_before() {
     let path = db.undo_folder().join("000020.ldb");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[1..]).unwrap();
-    let why = format!("has {} bytes; the table before the rebuild had {}", bytes.len() - 1, bytes.len());
+    let why = format!("has {} bytes, and had {} before the rebuild", bytes.len() - 1, bytes.len());
     db.refused(1, &["--undo"], &format!("{{db}}.filterblock-undo/000020.ldb: {why}"));
     fs::remove_file(&path).unwrap();
-    let why = format!("is missing: a table of {} bytes before the rebuild", bytes.len());
-    db.refused(1, &["--undo"], &format!("{{db}}.filterblock-undo/000020.ldb: {why}"));
+    db.refused(1, &["--undo"], "{db}.filterblock-undo/000020.ldb: is missing");
     fs::write(&path, bytes).unwrap();
     let path = db.undo_folder().join("MANIFEST-000040");
     let manifest = fs::read(&path).unwrap();
-    let why = "{db}.filterblock-undo/MANIFEST-000040: is missing or another one than the MANIFEST before the rebuild";
+    let why =
+        "{db}.filterblock-undo/MANIFEST-000040: is missing, or not the MANIFEST from before the rebuild";
     fs::write(&path, &manifest[1..]).unwrap();
     db.refused(1, &["--undo"], why);
     fs::remove_file(&path).unwrap();
@@ -140,8 +140,7 @@ fn a_record_that_is_missing_or_strange() {
     let sound = db.read_record();
     let refused = |found: &str| {
         let message = format!(
-            "{{db}}.filterblock-undo/{RECORD}: expected the record of a rebuild, found {found}; without it, \
-             `filterblock rebuild --discard DB` is all that is left"
+            "{{db}}.filterblock-undo/{RECORD}: is no record of a rebuild ({found}), and --undo needs it"
         );
         db.refused(1, &["--undo"], &message);
     };
@@ -152,7 +151,7 @@ fn a_record_that_is_missing_or_strange() {
     let mut record = sound.clone();
     record["format"] = json!(2);
     db.write_record(&record);
-    refused("one of format 2, not 1");
+    refused("format 2, not 1");
     for name in ["../000012.ldb", "CURRENT", "LOCK", "/etc/passwd", "", RECORD, "000012.dbtmp"] {
         let places: [fn(&mut Value) -> &mut Value; 5] = [
             |record| &mut record["original"]["name"],
@@ -189,7 +188,7 @@ fn a_folder_with_files_of_others_stays_as_it_is() {
         let other = db.undo_folder().join(name);
         fs::write(&other, "precious").unwrap();
         let message = format!(
-            "{{db}}.filterblock-undo: expected only files of a rebuild, found \"{name}\"; move it somewhere else"
+            "{{db}}.filterblock-undo: has \"{name}\", which no rebuild has made\nmove it somewhere else"
         );
         db.refused(1, &["--undo"], &message);
         db.refused(1, &["--discard"], &message);
@@ -224,7 +223,9 @@ fn an_undo_that_was_cut_off_before_its_commit() {
                     assert!(!db.undo_folder().exists());
                 }
                 _ => {
-                    assert!(run.expect(1).err.ends_with(&format!("removes them; {noted}\n")));
+                    let state =
+                        format!("; nothing was changed; {noted}\nfilterblock: to delete the old tables: ");
+                    assert!(run.expect(1).err.contains(&state));
                     db.is_as(&new);
                 }
             }
@@ -236,7 +237,7 @@ fn an_undo_that_was_cut_off_before_its_commit() {
 #[test]
 fn an_undo_that_was_cut_off_behind_its_commit() {
     let before = usual().contents();
-    let noted = "an earlier run was cut off behind its commit; it is finished now";
+    let noted = "an earlier run was cut off after its commit; it is finished now";
     for gone in [0, 2, 4, 5, 7, 9] {
         for (options, said) in [
             (&["--undo"][..], "{db}: undone: the tables from before the rebuild are back\n"),
@@ -335,8 +336,7 @@ fn a_first_attempt_that_was_cut_off_is_cleared_away() {
         fs::create_dir(db.undo_folder()).unwrap();
         fs::write(db.undo_folder().join(name), "precious").unwrap();
         let found = format!(
-            "{{db}}.filterblock-undo: expected only files of a rebuild, found \"{name}\"; move it \
-                             somewhere else"
+            "{{db}}.filterblock-undo: has \"{name}\", which no rebuild has made\nmove it somewhere else"
         );
         db.refused(1, &["--in-place"], &found);
     }
@@ -348,8 +348,7 @@ fn the_rest_of_a_discard_is_called_that() {
     let db = usual();
     db.done(&["--in-place"]);
     fs::remove_file(db.undo_folder().join("filterblock-undo")).unwrap();
-    let why = "{db}.filterblock-undo: an earlier --discard was cut off, and some of the tables are left that it was to \
-               remove; `filterblock rebuild --discard DB` removes them";
+    let why = "{db}: an earlier --discard was cut off: finish it first\nto delete the old tables: filterblock rebuild --discard {word}";
     db.refused(1, &["--in-place"], why);
     db.done(&["--discard"]);
     db.done(&["--in-place"]);

@@ -35,8 +35,8 @@ fn a_table_that_unpacks_to_more_than_the_limit_is_refused() {
             // Four values fill the limit, and their keys go beyond it.
             let found =
                 "output of one rewriter at offset 6266: expected at most 268435456 bytes, found 268435551";
-            let left = "--keep-undecodable leaves such a table as it is; the database is as it was before";
-            db.refused(1, &options, &format!("{{db}}/000012.ldb: {found}; {left}"));
+            let left = "--keep-undecodable leaves it as it is";
+            db.refused(1, &options, &format!("{{db}}/000012.ldb: {found}\n{left}"));
         }
     }
 }
@@ -85,7 +85,7 @@ fn notes_of_absurd_sizes_are_not_read_whole() {
     for (path, found) in [
         (db.file("filterblock-rebuild"), long),
         (db.undo_folder().join("filterblock-undo"), long),
-        (db.file("CURRENT"), "CURRENT has "),
+        (db.file("CURRENT"), ": has "),
     ] {
         let before = fs::read(&path).ok();
         let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path).unwrap();
@@ -127,8 +127,8 @@ fn a_table_that_changes_while_it_is_copied() {
         run
     });
     let run = run.expect(3);
-    let why = "{db}/000012.ldb: the file was changed while it was read; close the program that did it; the database \
-               is as it was before";
+    let why = "{db}/000012.ldb: the file was changed while it was read; close the program that did it; nothing \
+               was changed";
     assert_eq!(run.err, db.fill(&format!("filterblock: {why}\n")));
     db.is_as(&before);
 }
@@ -149,7 +149,7 @@ fn a_log_that_is_written_while_the_tables_are_copied() {
     }
     db.write("000201.log", "written meanwhile");
     let run = finish(child).expect(3);
-    let why = "{db}: the database was opened by another program meanwhile; close that, and begin again";
+    let why = "{db}: another program has opened it meanwhile: close that, and begin again";
     assert_eq!(run.err, db.fill(&format!("filterblock: {why}\n")));
     assert_eq!((names(&db.path), db.names()), (vec!["db".to_owned()], before));
 }

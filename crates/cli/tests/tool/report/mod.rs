@@ -194,7 +194,10 @@ fn own_lookups_count() {
     }
     let missing = folder.path().join("none");
     let run = run(&args!["report", database("levels"), "-o", "-", "--lookups", missing]).expect(2);
-    assert_eq!(run.err, format!("filterblock: {}: does not exist\n", filterblock::escape_path(&missing)));
+    assert_eq!(
+        run.err,
+        format!("filterblock: {}: no such file or folder\n", filterblock::escape_path(&missing))
+    );
 }
 
 #[test]
@@ -299,7 +302,7 @@ fn where_nothing_is_there_is_no_page() {
     fs::create_dir(&empty).unwrap();
     let run_of = |path: &Path| run(&args!["report", path, "-o", page]).expect(2);
     let wrong = run_of(&empty);
-    assert!(wrong.err.contains("expected a database, or a folder with tables"), "{wrong:?}");
+    assert!(wrong.err.contains("no database here"), "{wrong:?}");
     assert_eq!(wrong.out, "");
     let missing = run_of(&folder.path().join("missing"));
     assert!(missing.err.ends_with(&format!("missing: {}\n", not_found())), "{missing:?}");

@@ -10,7 +10,7 @@ use super::SoughtKeys;
 use super::index::{BlockOfKey, look_up};
 use crate::audit::stats::{Blocks, FilterStats, Sample};
 use crate::report::{ErrorKind, KeyBlocks, Reason};
-use crate::{audit::reading::filter_trouble, walk::TableRecord};
+use crate::{audit::reading::filter_trouble, walk::TableRecord, words::error_text};
 
 /// A table, ready to answer for each key sought.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ pub(in crate::audit) fn table<R: ReadAt>(
     let mut blocks = Blocks::list(&table)?;
     let malformed = || table.filter().and_then(|filter| filter.check().err());
     let filter_error = filter_trouble(&table);
-    let mut error = filter_error.map(|error| (error.without_path().to_string(), ErrorKind::of(error)));
-    error = error.or_else(|| malformed().map(|error| (error.to_string(), ErrorKind::Damaged)));
+    let mut error = filter_error.map(|error| (error_text(error), ErrorKind::of(error)));
+    error = error.or_else(|| malformed().map(|error| (error_text(&error), ErrorKind::Damaged)));
     let mut index = None;
     if TableRecord::is_bytewise_or(record, is_bytewise) {
         let none = BTreeSet::new();

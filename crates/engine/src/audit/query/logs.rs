@@ -6,6 +6,7 @@ use filterblock::{Error, database::LogWrites};
 
 use super::SoughtKeys;
 use crate::report::{ErrorKind, LogAnswer, Reason};
+use crate::words::error_text;
 
 /// The answers of a log for the keys sought.
 pub(super) struct LogAnswers {
@@ -25,11 +26,11 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
             Ok(true) => {}
             Ok(false) => break,
             Err(failure @ Error::Io { .. }) => {
-                error.get_or_insert((failure.to_string(), ErrorKind::of(&failure)));
+                error.get_or_insert((error_text(&failure), ErrorKind::of(&failure)));
                 break;
             }
             Err(damage) => {
-                error.get_or_insert((damage.to_string(), ErrorKind::of(&damage)));
+                error.get_or_insert((error_text(&damage), ErrorKind::of(&damage)));
                 continue;
             }
         }
@@ -47,7 +48,7 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
     // LevelDB leaves out an incomplete last record. It may be one that is being written, or one whose damaged length
     // hides the records after it.
     let tail = log.incomplete_tail();
-    let ends = |at| format!("the log ends within the record at offset {at}");
+    let ends = |at| format!("the last write is incomplete, at offset {at}");
     let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
     LogAnswers { answers: newest.into_iter().map(|(_, answer)| answer).collect(), error }
 }

@@ -17,7 +17,8 @@ use crate::report::{
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
-use crate::{audit::file_type::explain, audit::verify::manifest, words::counted_as};
+use crate::words::{counted_as, error_text};
+use crate::{audit::file_type::explain, audit::verify::manifest};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +43,7 @@ pub struct Question {
 /// The outcome of a query.
 #[derive(Clone, Default, Debug)]
 pub struct QueryOutcome {
-    /// The number of tables and logs, including those that could not be asked, and of other paths and lists of paths
+    /// The number of tables and logs, including those that could not be read, and of other paths and lists of paths
     /// that could not be read.
     pub files: u64,
     /// For each key, true if it may be in some table or log.
@@ -57,7 +58,7 @@ pub struct QueryOutcome {
 }
 
 impl Engine {
-    /// Asks the tables that `inputs` lead to, and the logs of databases, for keys. `sink` takes the answers.
+    /// Looks keys up in the tables that `inputs` lead to, and in the logs of databases. `sink` takes the answers.
     ///
     /// # Errors
     ///
@@ -119,14 +120,14 @@ impl Survey for QuerySurvey {
             Ok(table) => Ok(Asked::Table(Box::new(table))),
             Err(error) if error.needs_range() => Err(error),
             Err(error) => {
-                let text = explain(source, &error, error.to_string())?;
+                let text = explain(source, &error, error_text(&error))?;
                 Ok(Asked::Unopened((text, ErrorKind::of(&error))))
             }
         }
     }
 
     fn failed(&self, error: &Error) -> Asked {
-        Asked::Unopened((error.to_string(), ErrorKind::of(error)))
+        Asked::Unopened((error_text(error), ErrorKind::of(error)))
     }
 
     fn other(&self, kind: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
@@ -221,7 +222,7 @@ impl Query<'_> {
             is_counted: false,
         });
         for (path, live, _) in folder.missing() {
-            let message = format!("is missing: the MANIFEST has this table{}", folder.copy_text(live));
+            let message = format!("is missing{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
             self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
         }
@@ -255,7 +256,7 @@ impl Query<'_> {
             Ok(Asked::Table(table)) => {
                 let mut remarks = subject.remarks.to_vec();
                 if let Some(reason) = table.no_index.filter(|_| table.error.is_none()) {
-                    let text = format_args!("{reason}: the filters of all data blocks are asked");
+                    let text = format_args!("{reason}: the filters of all data blocks are checked");
                     remarks.push(Remark::new(subject.path, text));
                 }
                 let subject = Subject { remarks: &remarks, ..subject };
@@ -309,7 +310,7 @@ impl Query<'_> {
     }
 }
 
-/// The message about tables in a folder that its database does not use, if there are any.
+/// The message about unused tables of a folder, if there are any.
 fn not_asked(folder: &Folder) -> Option<String> {
     /// The greatest number of names to list.
     const NAMED: usize = 4;
@@ -318,9 +319,9 @@ fn not_asked(folder: &Folder) -> Option<String> {
     let names = obsolete.iter().take(NAMED).filter_map(|path| path.file_name());
     let mut names: Vec<String> = names.map(|name| escape_path(name).to_string()).collect();
     if obsolete.len() > NAMED {
-        names.push("...".to_owned());
+        names.push("…".to_owned());
     }
-    let tables = counted_as(obsolete.len() as u64, "table that", "tables that");
-    let text = format!("{tables} the database does not use, not asked unless named: {}", names.join(", "));
+    let tables = counted_as(obsolete.len() as u64, "unused table was", "unused tables were");
+    let text = format!("{tables} not checked: {}", names.join(", "));
     (!obsolete.is_empty()).then_some(text)
 }

@@ -9,8 +9,42 @@ use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions, Table};
 use super::correction::Correction;
 use super::openers::is_log;
 use crate::audit::correct::patched::Sequential;
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::lost_keys::LostKeys;
 use crate::report::{ErrorKind, Fault};
 use crate::walk::Folder;
+use crate::words::entries_text;
+
+/// What a fault in a file means. `table`: the file, if it opens as a table, with the encoding of its keys. `is_merged`: other
+/// files are shown with it, which may have older values of its keys.
+pub(super) fn meaning<R>(
+    fault: &Fault,
+    path: &Path,
+    table: impl FnOnce() -> Option<(Table<R>, KeyEncoding)>,
+    is_merged: bool,
+) -> String {
+    let Some(meaning) = fault.meaning.as_deref() else { return fault.message.clone() };
+    let older = |of: &str| match is_merged {
+        true => format!("; older values of {of} keys may be shown"),
+        false => String::new(),
+    };
+    match fault.kind {
+        ErrorKind::Missing => return format!("is missing{}", older("its")),
+        ErrorKind::Damaged => {}
+        _ => return meaning.clone(),
+    }
+    let at = fault.offset.unwrap_or_default();
+    if is_log(path) {
+        return format!("skipped a damaged record at offset {at}{}", older("its"));
+    }
+    let Some((table, encoding)) = table() else { return format!("skipped: {meaning}{}", older("its")) };
+    let is_block = meaning.starts_with("a block is damaged");
+    let Some((block, lost)) = LostKeys::around(&table, at, encoding).filter(|_| is_block) else {
+        return meaning.clone();
+    };
+    let entries = lost.map(|lost| format!(", {}", entries_text(&lost))).unwrap_or_default();
+    format!("skipped a damaged block at offset {block}{entries}{}", older("these"))
+}
 
 /// The options of the scan that show more of the file at `path`, in which `fault` was found, as the end of a message.
 /// Empty: none does. `open`: opens the file. `correction`: a correction that has corrected nothing yet.
@@ -30,7 +64,7 @@ pub(super) fn options_text<'a>(
     if may_be_table {
         if open().is_some_and(|file| Table::open(file, options).is_err()) {
             text += "; `scan --carve` finds blocks without index and footer";
-        } else if !fault.message.starts_with("block checksum") {
+        } else if !fault.message.starts_with("block checksum") && !fault.message.contains(" is damaged") {
             // What has the right checksum has no wrong bit.
             return text;
         }

@@ -32,7 +32,7 @@ impl Opener for Stored<'_> {
 pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| BTreeSet::from_iter(folder.missing().map(|(path, ..)| path)));
-    !missing.contains(path)
+    !missing.contains(&**path)
 }
 
 /// Returns true if the file's name is that of a log, or ends in `.log`.

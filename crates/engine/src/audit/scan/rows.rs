@@ -5,7 +5,7 @@ use std::{io::Read, path::Path};
 use filterblock::database::LogWrites;
 
 use super::range::KeyRange;
-use crate::report::{Fault, Row, Version};
+use crate::report::{Fault, Note, Row, Version};
 
 /// The maximum number of entries to pass over in one step, so that a step usually takes no more than a millisecond or
 /// two.
@@ -85,9 +85,7 @@ impl<R: Read> Rows for LogRows<'_, R> {
     fn note(&self) -> Option<String> {
         let deletions =
             (self.left_out > 0).then(|| format!("deletions left out: {}, which --all shows", self.left_out));
-        let tail = self.writes.incomplete_tail().map(|offset| {
-            format!("the log ends within the record at offset {offset}, which LevelDB leaves out too")
-        });
+        let tail = self.writes.incomplete_tail().map(|_| Note::CutWrite.to_string());
         let notes: Vec<String> = deletions.into_iter().chain(tail).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
     }

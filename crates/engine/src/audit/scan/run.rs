@@ -2,7 +2,7 @@
 
 mod files;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -18,20 +18,20 @@ use super::range::{ScanOutcome, ScanRequest};
 use super::rows::{LogRows, Moved, Rows};
 use super::steps::{finish, pause};
 use super::table::{TableRows, has_internal_keys};
+use crate::audit::current_manifest::manifest_fault;
 use crate::audit::file_type::explain;
-use crate::audit::order::{Order, likely_orders};
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::audit::state;
 use crate::engine::{Engine, Sink};
-use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder};
-use crate::words::repair_command;
+use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, StateFault, Subject};
+use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, folder};
+use crate::words::{count, error_text, repair_command};
 
 /// The maximum number of times in a row that a database is read anew without an entry in between.
 const MAX_ROUNDS: u32 = 16;
 
-/// The maximum number of errors about one path that are reported.
-const MAX_ERRORS: u64 = 64;
+/// The maximum number of errors about one file that are reported.
+const MAX_ERRORS: u64 = 10;
 
 impl Engine {
     /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With an
@@ -111,7 +111,8 @@ struct Scan<'a, S> {
 #[derive(Default)]
 struct Shown {
     entries: u64,
-    errors: u64,
+    /// The number of errors about each file.
+    errors: BTreeMap<PathBuf, u64>,
     remarks: Vec<Remark>,
 }
 
@@ -148,23 +149,23 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             // A scan of all versions shows the tables that the MANIFEST does not list, too.
             let message = if self.request.all { fault.text() } else { fault.in_scan() };
             let said = Fault::new(message, ErrorKind::Damaged);
-            (self.outcome.is_damaged, self.has_damage) = (true, true);
+            self.outcome.is_damaged = true;
+            self.has_damage |= matches!(fault, StateFault::Unlisted(_));
             self.sink.line(ScanLine::State(subject, &fault, &said))?;
         }
         let is_ordered = folder.has_records() || self.engine.order.is_some();
-        if let Some((path, error)) = folder.manifest_error() {
-            let how = match is_ordered {
-                true => "all tables and logs are scanned; `repair` makes a database of what can be saved"
-                    .to_owned(),
-                false => format!(
-                    "tables and logs come one by one, with older versions of keys and keys that were deleted; {}`repair` \
-                     makes a database of them",
-                    self.order_hint(folder)
-                ),
-            };
+        if let (Some((path, bare)), Err(error)) = (folder.manifest_error(), folder.database().manifest()) {
+            let why = manifest_fault(error);
+            let merged = format!("{why}, so all tables and logs are used, and deleted keys may come back");
+            let fault = StateFault::NoManifest(why);
+            let message = if is_ordered { merged } else { fault.in_scan() };
+            let hint = self.options_hint(path, &bare.into());
             self.outcome.has_failed = true;
-            let fault = Fault { message: format!("{error}; {how}"), ..error.into() };
-            self.fault(Subject { path, ..subject }, &fault)?;
+            let command = repair_command(subject.path);
+            let remarks = &[Remark::remedy(format_args!("the newest values: {command}"))];
+            let said = Fault::new(message + &hint, ErrorKind::of(error));
+            self.outcome.count(&said);
+            self.sink.line(ScanLine::State(Subject { remarks, ..subject }, &fault, &said))?;
         }
         if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
             #[cfg(any(feature = "fs", not(target_os = "unknown")))]
@@ -191,25 +192,10 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             };
         }
         if !folder.is_database() && folder.tables().nth(1).is_some() {
-            let text = "there is no MANIFEST: tables come one by one, each in its own order";
+            let text = "no MANIFEST, so each table is shown by itself, with old values and deleted keys";
             self.remarks.push(Remark::new(subject.path, text));
         }
         self.files(subject, folder).await
-    }
-
-    /// The option that merges the tables and logs of a folder, in words; empty if no order is likely.
-    fn order_hint(&self, folder: &Folder) -> &'static str {
-        let tables = folder.tables().filter_map(|path| {
-            Table::open(self.open(path, true).ok()?, &self.options.clone().internal_keys(true)).ok()
-        });
-        match *likely_orders(folder.path(), tables) {
-            [Order::Bytewise] => "--comparator bytewise merges them, and ",
-            [Order::Idb] => "--comparator idb_cmp1 merges them, and ",
-            [_, ..] => {
-                "--comparator bytewise, or idb_cmp1 if they are of Chromium's IndexedDB, merges them, and "
-            }
-            [] => "",
-        }
     }
 
     /// Returns true if the tables of a folder have internal keys: as the request says, or else if there are
@@ -308,10 +294,20 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         match TableRows::new(file, options, path, range, *all, internal) {
             Ok(mut rows) => self.show(subject, &mut rows).await,
             Err(error) => {
-                let text = error.without_path().to_string();
-                let explained = self.open(path, listed).ok().map(|file| explain(&file, &error, text.clone()));
-                let message = explained.and_then(Result::ok).unwrap_or(text);
-                self.fault(subject, &Fault { message, ..error.into() })
+                let file = self.open(path, listed).ok();
+                if let Some(kind) =
+                    file.as_ref().filter(|_| !listed).and_then(|file| OtherFile::of(path, file))
+                {
+                    let text = match kind {
+                        OtherFile::Log => "a log under another name: give it one that ends with .log",
+                        kind => kind.refusal(),
+                    };
+                    return self.failed(subject, PathError::failed(ErrorKind::Unsupported, text));
+                }
+                let text = error_text(&error);
+                let explained = file.map(|file| explain(&file, &error, text.clone()));
+                let meaning = Some(Box::new(explained.and_then(Result::ok).unwrap_or(text)));
+                self.fault(subject, &Fault { meaning, ..error.into() })
             }
         }
     }
@@ -357,12 +353,13 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
                 }
                 Err(fault) if stops_at(&fault) => return Ok(false),
                 Err(fault) => {
-                    shown.errors += 1;
-                    if shown.errors > MAX_ERRORS {
+                    let path = fault.path.as_deref().unwrap_or(subject.path);
+                    let errors = shown.errors.entry(path.to_owned()).or_default();
+                    *errors += 1;
+                    if *errors > MAX_ERRORS {
                         self.outcome.count(&fault);
                         continue;
                     }
-                    let path = fault.path.as_deref().unwrap_or(subject.path);
                     self.fault(Subject { path, ..subject }, &fault)?;
                 }
             }
@@ -373,16 +370,17 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     fn end(&mut self, subject: Subject<'_>, shown: Shown) -> io::Result<()> {
         let Shown { entries, errors, remarks: found } = shown;
         let mut remarks = std::mem::take(&mut self.remarks);
+        let more = errors.iter().filter(|(_, errors)| **errors > MAX_ERRORS);
+        remarks.extend(more.map(|(path, errors)| {
+            Remark::new(path, format_args!("… and {} more in this file", count(errors - MAX_ERRORS)))
+        }));
         remarks.extend(found);
         if self.is_database && std::mem::take(&mut self.has_damage) {
-            let text = format!("to save what can be saved: {}", repair_command(subject.path));
-            remarks.push(Remark::new(subject.path, text));
+            let command = repair_command(subject.path);
+            remarks.push(Remark::remedy(format_args!("to save all of it: {command}")));
         }
         let corrected = self.correction().into_iter().flat_map(|correction| correction.tell(subject.path));
         remarks.extend(corrected.map(|(path, text)| Remark::new(&path, text)));
-        if errors > MAX_ERRORS {
-            remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
-        }
         self.sink.line(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
     }
 
@@ -404,12 +402,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
         self.outcome.count(fault);
         self.has_damage |= matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Missing);
-        match self.hint(subject.path, fault) {
-            hint if hint.is_empty() => self.sink.line(ScanLine::Fault(subject, fault)),
-            hint => {
-                let fault = Fault { message: format!("{}{hint}", fault.message), ..fault.clone() };
-                self.sink.line(ScanLine::Fault(subject, &fault))
-            }
-        }
+        let message = self.meaning(subject.path, fault);
+        self.sink.line(ScanLine::Fault(subject, &Fault { message, ..fault.clone() }))
     }
 }

@@ -68,7 +68,8 @@ impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
 pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &str) -> Option<Fault> {
     let is_sound = |fault: &Fault| fault.kind == ErrorKind::Unsupported;
     let trouble = || Some(Fault::from(filter_trouble(table)?)).filter(|fault| !is_sound(fault));
-    let entries = Metaindex::read(table).error.map(|error| Fault::new(error, ErrorKind::Damaged));
+    let is_damaged = Metaindex::read(table).error.is_some();
+    let entries = is_damaged.then(|| Fault::new("the metaindex is damaged".to_owned(), ErrorKind::Damaged));
     let riaks = || "whether the keys are Riak's is not certain".to_owned();
     let (fault, text) = match internal {
         Some(false) => return None,
@@ -76,7 +77,10 @@ pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &
         Some(true) => (trouble(), riaks()),
         None => (entries.or_else(trouble), format!("the form of the keys is not certain: {option} gives it")),
     };
-    fault.map(|fault| Fault { message: format!("{}; {text}", fault.message), ..fault })
+    fault.map(|fault| {
+        let message = format!("{}; {text}", fault.meaning.as_deref().unwrap_or(&fault.message));
+        Fault { message, meaning: None, ..fault }
+    })
 }
 
 /// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The table

@@ -10,12 +10,14 @@ use filterblock::escape_path;
 use serde::Serialize;
 
 use super::super::failure::{Failure, Refusal, Result};
+use super::super::place::COPY;
 use super::new_file::NewFile;
 use super::session::{Operation, Purpose, Session};
 use super::status::{FileType, Status, is_mine, is_root};
 use super::system::{self, Handle};
 use super::volume::{self, FreeSpace};
 use crate::report::ErrorKind;
+use crate::walk::PathError;
 
 /// An open folder. On Unix, it stays the same folder, whatever becomes of its path.
 ///
@@ -23,6 +25,9 @@ use crate::report::ErrorKind;
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     handle: Arc<Handle>,
+    /// The path, with links resolved.
+    real: PathBuf,
+    /// The path as the user gave it, or else with links resolved.
     path: PathBuf,
     session: Arc<Session>,
 }
@@ -38,7 +43,16 @@ impl Folder {
     /// Opens the folder at `path` and its parent, which is returned first; `None`: the folder is the root. Links on the
     /// way are followed once, before the first folder is opened.
     pub(crate) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
-        Self::open_with(path, purpose, |_, _| Ok(()))
+        let (above, folder) = Self::open_with(path, purpose, |_, _| Ok(()))?;
+        // A path that ends with a link or with dots is not that of what is next to the folder.
+        let parent = path.parent().unwrap_or(path);
+        let dot = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        let is_name = path.file_name().is_some_and(|name| folder.real.file_name() == Some(name));
+        if !is_name || fs::canonicalize(dot).ok().as_deref() != folder.real.parent() {
+            return Ok((above, folder));
+        }
+        let above = above.map(|above| Self { path: parent.to_owned(), ..above });
+        Ok((above, Self { path: path.components().collect(), ..folder }))
     }
 
     /// Opens a folder as [`open`](Self::open) does, for writing. As root, refuses if another user owns the folder or
@@ -53,12 +67,9 @@ impl Folder {
             if !is_root || is_safe {
                 return Ok(());
             }
-            let (path, owner, mode) = (escape_path(path), found.owner, found.mode);
-            let why = format!(
-                "expected a folder that nobody but root can change or exchange, found {path} of user {owner} with \
-                 mode {mode:04o}; run this as that user, or choose another place"
-            );
-            Err(io::Error::other(Refusal(why)))
+            let who = if found.owner == 0 { "others".to_owned() } else { format!("user {}", found.owner) };
+            let remedy = Some("choose another place, or run it as the owner of that folder");
+            Err(io::Error::other(Refusal(format!("{who} can replace {}", escape_path(path)), remedy)))
         })?;
         Ok(folder)
     }
@@ -74,7 +85,8 @@ impl Folder {
                 Failure::failed(text, Some(ErrorKind::Unreadable))
             }
             io::ErrorKind::NotFound => {
-                Failure::failed(format!("{}: does not exist", escape_path(path)), Some(ErrorKind::Missing))
+                let text = format!("{}: {}", escape_path(path), PathError::MISSING);
+                Failure::failed(text, Some(ErrorKind::Missing))
             }
             _ => Failure::system("looking for it", path, &error),
         };
@@ -84,15 +96,21 @@ impl Folder {
         let parent = path.parent().unwrap_or(&path).to_owned();
         let above = above.map(|handle| Self {
             handle: Arc::new(handle),
-            path: parent,
+            path: parent.clone(),
+            real: parent,
             session: Arc::clone(&session),
         });
-        Ok((above, Self { handle: Arc::new(handle), path, session }))
+        Ok((above, Self { handle: Arc::new(handle), path: path.clone(), real: path, session }))
     }
 
-    /// The path by which the folder was opened, with links resolved.
+    /// The path of the folder, as it was given where that is possible.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns true if this folder is `other`, or below it.
+    pub(crate) fn is_in(&self, other: &Self) -> bool {
+        self.real.starts_with(&other.real)
     }
 
     /// The path of a file in the folder, for messages.
@@ -164,8 +182,8 @@ impl Folder {
         let contents = serde_json::to_vec_pretty(note)
             .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
         if contents.len() > MAX_NOTE {
-            let why = format!("expected at most {MAX_NOTE} bytes to note, found {}", contents.len());
-            return Err(Failure::refused(&path, why).and("--no-undo does with less"));
+            let why = format!("would have {} bytes, and may have {MAX_NOTE}", contents.len());
+            return Err(Failure::refused(&path, why).remedy("--no-undo needs less"));
         }
         self.write_new(name, &contents, None)
     }
@@ -179,7 +197,7 @@ impl Folder {
     /// Creates a file, which on Unix only its owner may read and write. There must be no file of this name.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
         let name = name.as_ref();
-        let operation = Operation::Create { folder: &self.path, name };
+        let operation = Operation::Create { folder: &self.real, name };
         let file = self.session.perform(operation, || system::create(&self.handle, name))?;
         Ok(NewFile::new(file, Arc::clone(&self.session)))
     }
@@ -233,7 +251,7 @@ impl Folder {
     }
 
     fn rename_with(&self, from: (&Self, &OsStr), to: (&Self, &OsStr), replaces: bool) -> io::Result<()> {
-        let operation = Operation::Rename { from: (&from.0.path, from.1), to: (&to.0.path, to.1) };
+        let operation = Operation::Rename { from: (&from.0.real, from.1), to: (&to.0.real, to.1) };
         self.session
             .perform(operation, || system::rename((&from.0.handle, from.1), (&to.0.handle, to.1), replaces))
     }
@@ -241,7 +259,7 @@ impl Folder {
     /// Makes a hard link in `to` to a file of this folder.
     pub(crate) fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
         let (name, new) = (name.as_ref(), new.as_ref());
-        self.session.perform(Operation::Link { from: (&self.path, name), to: (&to.path, new) }, || {
+        self.session.perform(Operation::Link { from: (&self.real, name), to: (&to.real, new) }, || {
             system::link((&self.handle, name), (&to.handle, new))
         })
     }
@@ -255,7 +273,7 @@ impl Folder {
     pub(crate) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
-        let removed = self.session.perform(Operation::Remove { folder: &self.path, name }, || {
+        let removed = self.session.perform(Operation::Remove { folder: &self.real, name }, || {
             match system::remove(&self.handle, name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                 removed => removed,
@@ -267,7 +285,7 @@ impl Folder {
     /// Makes a folder, which on Unix only its owner may enter, and opens it.
     pub(crate) fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
-        let operation = Operation::MakeFolder { folder: &self.path, name };
+        let operation = Operation::MakeFolder { folder: &self.real, name };
         self.session.perform(operation, || system::make_folder(&self.handle, name))?;
         let made = self.open_folder(name)?;
         // Another folder may have taken the place of the new one before it was opened.
@@ -286,14 +304,15 @@ impl Folder {
     pub(crate) fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         let handle = self.session.perform(Operation::Look, || system::open_folder(&self.handle, name))?;
-        Ok(Self { handle: Arc::new(handle), path: self.path_of(name), session: Arc::clone(&self.session) })
+        let (real, path) = (self.real.join(name), self.path_of(name));
+        Ok(Self { handle: Arc::new(handle), path, real, session: Arc::clone(&self.session) })
     }
 
     /// Removes an empty folder.
     pub(crate) fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
-        let operation = Operation::RemoveFolder { folder: &self.path, name };
+        let operation = Operation::RemoveFolder { folder: &self.real, name };
         let removed = self.session.perform(operation, || system::remove_folder(&self.handle, name));
         removed.map_err(|error| Failure::system("removing the folder", &self.path_of(name), &error))
     }
@@ -318,7 +337,7 @@ impl Folder {
             system::reopen(&self.handle)?.sync_all()?;
             Ok(())
         };
-        self.session.perform(Operation::SyncFolder { folder: &self.path }, sync).map_err(|error| {
+        self.session.perform(Operation::SyncFolder { folder: &self.real }, sync).map_err(|error| {
             Session::set(&self.session.sync_failed);
             Failure::system("making its names durable", &self.path, &error).and(match self.session.purpose {
                 Purpose::InPlace => NOT_KNOWN,
@@ -363,8 +382,8 @@ fn check_regular(found: &Status, follow: bool) -> io::Result<()> {
         FileType::File => Ok(()),
         _ if follow => Err(io::Error::other("expected a regular file, found something else")),
         _ => {
-            let why = "expected a regular file, found a symbolic link or something else; --to makes a copy";
-            Err(io::Error::other(Refusal(why.to_owned())))
+            let why = "is a link, or no file".to_owned();
+            Err(io::Error::other(Refusal(why, Some(COPY))))
         }
     }
 }

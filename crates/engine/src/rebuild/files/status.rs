@@ -172,9 +172,8 @@ mod attributes {
         if failed.is_empty() {
             return Ok(());
         }
-        let why =
-            format!("expected to copy all attributes of the old file, could not copy {}", failed.join(", "));
-        Err(io::Error::other(Refusal(why)))
+        let why = format!("attributes of the old file could not be copied: {}", failed.join(", "));
+        Err(io::Error::other(Refusal(why, None)))
     }
 
     fn read(file: &File) -> io::Result<Attributes> {

@@ -52,26 +52,26 @@ fn a_folder_is_nothing_without_tables_and_a_manifest() {
 }
 
 #[test]
-fn tables_below_a_folder_are_hinted_at() {
+fn databases_below_a_folder_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     // With the separators of the system.
     let path = |name: &str| dir.path().join(name.split('/').collect::<PathBuf>());
     let below = path("a/b/c");
     fs::create_dir_all(&below).unwrap();
     let hint = || open(&dir).nothing_here().to_string();
-    assert!(!hint().contains("below"), "{}", hint());
-    let expects = |folder: &Path| {
-        let end = format!("neither, but tables below it, in {}", escape_path(folder));
-        assert!(hint().ends_with(&end), "{} {end}", hint());
-    };
+    assert_eq!(hint(), "no database here: no CURRENT, table (.ldb, .sst) or log");
     fs::write(below.join("000005.ldb"), "").unwrap();
-    expects(&below);
+    // What a rebuild keeps for --undo is no database.
+    fs::create_dir(path("a.filterblock-undo")).unwrap();
+    fs::write(path("a.filterblock-undo/000005.ldb"), "").unwrap();
+    assert_eq!(hint(), format!("no database here, but one below: {}", escape_path(&below)));
     for name in ["a/y", "a/x", "a/z"] {
         let folder = path(name);
         fs::create_dir(&folder).unwrap();
-        fs::write(folder.join("000005.sst"), "").unwrap();
+        fs::write(folder.join(if name == "a/y" { "CURRENT" } else { "000005.sst" }), "").unwrap();
     }
-    expects(&path("a/x"));
+    let first = path("a/x");
+    assert_eq!(hint(), format!("no database here, but 4 below: {}, …", escape_path(&first)));
 }
 
 #[test]

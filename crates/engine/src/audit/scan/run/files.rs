@@ -5,11 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filterblock::database::FileKind;
-use filterblock::table::ReadAt;
+use filterblock::table::{ReadAt, Table};
 
 use super::super::correction::Correction;
 use super::super::hints;
+use super::super::table::has_internal_keys;
 use super::Scan;
+use crate::audit::key_encoding::KeyEncoding;
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, PathError, open_file, open_log};
 
@@ -69,9 +71,27 @@ impl<'a, S> Scan<'a, S> {
         })
     }
 
+    /// What a fault means, and what helps against it.
+    pub(super) fn meaning(&mut self, path: &Path, fault: &Fault) -> String {
+        if self.request.carves() {
+            return fault.message.clone();
+        }
+        let table = || {
+            let table = Table::open(self.open(path, true).ok()?, &self.options).ok()?;
+            let is_of_database = self.is_database || self.lacks_manifest;
+            let internal = self.request.internal_keys.or(is_of_database.then_some(true));
+            let encoding = match internal.unwrap_or_else(|| has_internal_keys(&table)) {
+                true => KeyEncoding::Internal,
+                false => KeyEncoding::Whole,
+            };
+            Some((table, encoding))
+        };
+        hints::meaning(fault, path, table, self.is_database) + &self.options_hint(path, fault)
+    }
+
     /// What helps against a fault, as the end of its message. Each file is tried once, at its first fault: a try reads the
     /// whole index or log.
-    pub(super) fn hint(&mut self, path: &Path, fault: &Fault) -> String {
+    pub(super) fn options_hint(&mut self, path: &Path, fault: &Fault) -> String {
         if cfg!(not(feature = "fs")) || self.request.carves() || self.request.corrects() {
             return String::new();
         }
