@@ -268,7 +268,7 @@ impl Version {
     pub(crate) fn has_vanished(&self, error: &Error) -> bool {
         let fault = Fault::from(error);
         let Some(path) = fault.path.filter(|_| fault.kind == ErrorKind::Missing) else { return false };
-        !self.database.missing().any(|table| self.database.table_path(table.number) == path)
+        !self.database.missing().any(|table| self.database.table_path(table.number) == *path)
     }
 }
 

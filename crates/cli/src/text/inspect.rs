@@ -16,7 +16,7 @@ use filterblock_engine::words::{
 
 use super::answer::{Answer, Problem, names_text};
 use super::columns::{Cell, Column, Layout, width};
-use super::labelled::{paragraph, write_counts, write_headline, write_verdict};
+use super::labelled::{paragraph, write_counts, write_headline};
 use super::list::{Listing, entry_sum, table_name};
 use super::{detail, levels, verify};
 use crate::io::{Console, Tone};
@@ -190,7 +190,9 @@ impl TextInspect {
                 "" => String::new(),
                 _ => format!(" ({read})"),
             };
-            write_verdict(&folder.path, Verdict::Fine, &note, console)?;
+            // A command is never broken.
+            let words = console.tone(Tone::Good, Verdict::Fine.words());
+            writeln!(console, "{}: {words}{note}", escape_path(&folder.path))?;
             if is_without && !read.is_empty() {
                 sum += &format!("; {}", read.split(';').next().unwrap_or_default());
             }

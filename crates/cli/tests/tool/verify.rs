@@ -578,7 +578,11 @@ fn what_cannot_be_looked_at_is_said_in_words() {
     };
     said(&copy.path().join("nowhere"), 2, "nowhere: no such file or folder\n");
     std::fs::remove_file(copy.path().join("CURRENT")).unwrap();
-    said(copy.path(), 1, ": damaged: CURRENT is missing, so LevelDB does not open the database\n");
+    said(
+        copy.path(),
+        1,
+        ": damaged: CURRENT is missing\n  Do not open the database with its program: LevelDB may start a new one",
+    );
     let json = run(&args!["verify", "--json", copy.path().join("nowhere")]).expect(2).one();
     let finding = &json["problems"][0];
     assert_eq!(finding["expected"], "a table or a database folder");

@@ -444,6 +444,7 @@ fn problems_and_a_sum_are_shown() {
     assert!(verbose.starts_with(&text), "{verbose}");
     let lines: Vec<_> = verbose.lines().skip(2).collect();
     let expected = [
+        "  CURRENT, MANIFEST-000008  2 records",
         "  000010.log           10 writes    fine",
         "  000005.ldb  level 2  450 entries  fine",
         "  000007.ldb  level 1  215 entries  fine",
@@ -484,7 +485,7 @@ fn many_databases_have_a_sum() {
     let b = place.path().join("b").display().to_string();
     let (db, to) = (word(&b), word(&format!("{b}-repaired")));
     let expected = format!(
-        "{b}: damaged: CURRENT is missing\n    filterblock repair {db} --to {to}\n\
+        "{b}: damaged: CURRENT is missing; do not open it\n    filterblock repair {db} --to {to}\n\
          3 databases: 2 fine, 1 damaged\n"
     );
     assert_eq!(text, expected);
