@@ -32,7 +32,7 @@ pub(crate) fn from_error(py: Python<'_>, error: &Error) -> PyErr {
 
 /// The exception for a rebuild or repair that did not come to its end.
 pub(crate) fn from_failure(py: Python<'_>, path: &Path, failure: &Failure) -> PyErr {
-    let text = [&[failure.text.clone()], &*failure.remedies].concat().join("; ");
+    let text = [std::slice::from_ref(&failure.text), &*failure.remedies].concat().join("; ");
     let fault = Fault::new(text, failure.kind.unwrap_or(ErrorKind::Unreadable));
     let class = match failure.status {
         RebuildStatus::Refused => "RefusedError",
