@@ -137,7 +137,7 @@ describe('what is shown', () => {
         }, files);
         await click(page, '#picker');
         await looked(page);
-        await page.waitForFunction(() => /damaged|missing/.test(document.querySelector('#status').textContent));
+        await page.waitForFunction(() => /damaged|missing/i.test(document.querySelector('#status').textContent));
         await page.evaluate(() => write('000009.ldb'));
         await click(page, '#again');
         await page.waitForFunction(() => document.querySelector('#status').textContent.includes('Fine.'));

@@ -1,4 +1,4 @@
-//! Inspects a folder, verifies it, and prints what is wrong: `cargo run -p filterblock-engine --example findings -- DB`.
+//! Inspects a folder, verifies it, and prints what is wrong: `cargo run -p filterblock-engine --example problems -- DB`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -34,7 +34,7 @@ fn main() -> io::Result<()> {
         Ok(())
     })?;
     engine.verify(inputs, &mut |verified: Verified| {
-        verified.checked.findings.to_list().iter().for_each(|finding| println!("\r{finding}"));
+        verified.checked.problems.to_list().iter().for_each(|problem| println!("\r{problem}"));
         Ok(())
     })?;
     Ok(())

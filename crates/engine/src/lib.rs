@@ -31,7 +31,7 @@ pub use audit::current_manifest::contradicted;
 pub use audit::inspect::{InspectLine, InspectOutcome, inspect_table};
 pub use audit::manifest::ManifestOutcome;
 pub use audit::order::Order as KeyOrder;
-pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
+pub use audit::query::{LookupKeys, QueryOutcome, Question, Wanted};
 pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, ScanSteps, form_doubt, has_internal_keys};
 pub use audit::stats::USUAL_BITS_PER_KEY;
 pub use audit::tune::{Request, TuneOutcome};

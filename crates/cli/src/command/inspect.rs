@@ -119,7 +119,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             let table = &mut found.table;
             console.remarks(&table.remarks);
             if table.unreadable || table.is_missing() {
-                table.findings().for_each(|(_, message)| console.message_about(&table.path, message));
+                table.problems().for_each(|(_, message)| console.message_about(&table.path, message));
             }
             if let Some(filter) = table.filter.as_mut().filter(|_| list_filters) {
                 filter.list = found.filters;

@@ -6,7 +6,7 @@ use std::{ffi::OsString, io, sync::Arc};
 use clap::Args;
 use filterblock::escape_path;
 use filterblock_engine::report::{QueryLine, write_line};
-use filterblock_engine::{QueryOutcome, Question, SoughtKeys, Wanted, is_input};
+use filterblock_engine::{LookupKeys, QueryOutcome, Question, Wanted, is_input};
 
 use super::arguments::{KeyOrder, Limits, PathSources};
 use super::help::{self, ADVANCED, order};
@@ -107,7 +107,7 @@ impl Arguments {
             () if self.only_matches => Wanted::Matches,
             () => Wanted::Answers,
         };
-        Ok((tables, Question { keys: SoughtKeys::new(keys).into(), wanted }))
+        Ok((tables, Question { keys: LookupKeys::new(keys).into(), wanted }))
     }
 
     fn status(&self, outcome: &QueryOutcome) -> u8 {

@@ -16,7 +16,7 @@ use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
 /// The exit status if the page was written, and something is damaged, or filters hide stored keys.
-const EXIT_FINDINGS: u8 = 1;
+const EXIT_BAD: u8 = 1;
 
 /// Write a page about a database: its state, filters, and what to do
 ///
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     };
     let status = match page.advice.verdict.severity() {
         Severity::Good | Severity::Notice => 0,
-        Severity::Bad => EXIT_FINDINGS,
+        Severity::Bad => EXIT_BAD,
         Severity::Unknown => EXIT_ERROR,
     };
     if is_file {

@@ -167,7 +167,7 @@ impl Console {
 
     /// Writes the faults of a database as a whole to standard error.
     pub(crate) fn state_faults(&mut self, folder: &Folder) {
-        let faults = folder.checked.findings.to_list();
+        let faults = folder.checked.problems.to_list();
         let faults = faults.iter().filter(|fault| !folder.is_unreadable() && fault.code.is_damage());
         faults.for_each(|fault| self.message_about(&folder.path, fault.text()));
     }

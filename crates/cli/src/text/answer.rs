@@ -18,7 +18,7 @@ const MAX_OF_A_CODE: usize = 5;
 const MAX_NAMES: usize = 3;
 
 /// A problem of a database or a file.
-pub(super) struct Problem {
+pub(super) struct ShownProblem {
     /// The name of the file that it is in. Empty: it concerns the database as a whole, or the only file.
     pub(super) file: String,
     pub(super) code: Code,
@@ -32,7 +32,7 @@ pub(super) struct Problem {
     pub(super) is_one_bit: bool,
 }
 
-impl Problem {
+impl ShownProblem {
     /// A problem of this code in the file of this name. `text`: what it means.
     pub(super) fn new(code: Code, file: String, text: String) -> Self {
         let title = [": ", " (", ", at offset ", ", the first at "]
@@ -67,7 +67,7 @@ pub(super) struct Answer {
     pub(super) verdict: Verdict,
     /// The whole story in a clause. `None`: the problems tell it.
     pub(super) clause: Option<String>,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<ShownProblem>,
     /// What would make the problems worse.
     pub(super) warnings: Vec<String>,
     pub(super) facts: Vec<String>,
@@ -77,7 +77,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Adds a problem, which is only counted if there are many of its code. `all`: all are kept.
-    pub(super) fn add(&mut self, problem: Problem, all: bool) {
+    pub(super) fn add(&mut self, problem: ShownProblem, all: bool) {
         let alike = self.problems.iter().filter(|known| known.code == problem.code).count();
         match all || alike < MAX_OF_A_CODE {
             true => self.problems.push(problem),
@@ -115,9 +115,9 @@ impl Answer {
     /// What to do, if anything: lines, and the command.
     fn advice(&self, database: Option<&Path>) -> Option<(Vec<&'static str>, String)> {
         let database = database?;
-        let has = |is_meant: fn(&Problem) -> bool| self.problems.iter().any(is_meant);
+        let has = |is_meant: fn(&ShownProblem) -> bool| self.problems.iter().any(is_meant);
         if has(|problem| problem.code.is_damage()) {
-            let all = |is_meant: fn(&Problem) -> bool| {
+            let all = |is_meant: fn(&ShownProblem) -> bool| {
                 self.problems.iter().filter(|problem| problem.code.is_damage()).all(is_meant)
             };
             let text = match () {

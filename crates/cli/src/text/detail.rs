@@ -72,8 +72,8 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
     if table.depth == Some(Depth::Tail) {
         toned_line(console, "depth", Tone::Dim, list::TAIL_NOTE)?;
     }
-    for (what, finding) in table.findings() {
-        let lines = terminal_lines(console, LABEL_WIDTH + 4, finding);
+    for (what, problem) in table.problems() {
+        let lines = terminal_lines(console, LABEL_WIDTH + 4, problem);
         for (number, line) in lines.iter().enumerate() {
             let what = if number == 0 { what } else { "" };
             console.line(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "), line)?;

@@ -7,14 +7,14 @@ use std::{io, path::Path};
 use filterblock::{escape, escape_path};
 use filterblock_engine::InspectLine;
 use filterblock_engine::report::{
-    BitsPerEntry, Checked, Code, Depth, EntrySum, ErrorKind, Finding, Folder, Inspected, LevelTotals,
-    MeasuredRate, Table, Totals, Unreadable, Verdict, VerdictCounts,
+    BitsPerEntry, Checked, Code, Depth, EntrySum, ErrorKind, Folder, Inspected, LevelTotals, MeasuredRate,
+    Problem, Table, Totals, Unreadable, Verdict, VerdictCounts,
 };
 use filterblock_engine::words::{
     count, counted, entries_text, format_details, measured, or_dash, path_word, problem_text, size,
 };
 
-use super::answer::{Answer, Problem, names_text};
+use super::answer::{Answer, ShownProblem, names_text};
 use super::columns::{Cell, Column, Layout, width};
 use super::labelled::{paragraph, write_counts, write_headline};
 use super::list::{Listing, entry_sum, table_name};
@@ -90,11 +90,11 @@ impl TextInspect {
     fn begin_folder(&mut self, folder: Folder, console: &mut Console) -> io::Result<()> {
         console.remarks(&folder.remarks);
         let mut answer = Answer::default();
-        for (finding, number) in folder.checked.findings.first_of_each() {
-            let text = problem_text(finding, number, &folder.checked);
-            let mut problem = Problem::new(finding.code, String::new(), text);
-            problem.title = finding.title.clone().unwrap_or(problem.title);
-            answer.add(problem, false);
+        for (problem, number) in folder.checked.problems.first_of_each() {
+            let text = problem_text(problem, number, &folder.checked);
+            let mut shown = ShownProblem::new(problem.code, String::new(), text);
+            shown.title = problem.title.clone().unwrap_or(shown.title);
+            answer.add(shown, false);
         }
         answer.warnings.clone_from(&folder.checked.warnings);
         if self.style.is_wide && !self.style.list_filters {
@@ -307,7 +307,7 @@ impl Shown {
 }
 
 /// The worst problem of a table, as far as it was read.
-fn problem_of(table: &Table, file: String) -> Option<Problem> {
+fn problem_of(table: &Table, file: String) -> Option<ShownProblem> {
     let error = table.error.clone().unwrap_or_default();
     let code = match table.verdict {
         Verdict::Fine => return None,
@@ -332,12 +332,12 @@ fn problem_of(table: &Table, file: String) -> Option<Problem> {
             let [recorded, found] = [table.recorded_size, table.file_size]
                 .map(|bytes| format!("{} bytes", bytes.unwrap_or_default()));
             let found = if code == Code::TableSize { found } else { error };
-            let finding = Finding::new(code, None, recorded, found);
-            let finding = Finding { lost: table.lost.clone().map(Box::new), ..finding };
-            problem_text(&finding, 1, &Checked::default())
+            let problem = Problem::new(code, None, recorded, found);
+            let problem = Problem { lost: table.lost.clone().map(Box::new), ..problem };
+            problem_text(&problem, 1, &Checked::default())
         }
     };
-    Some(Problem::new(code, file, text))
+    Some(ShownProblem::new(code, file, text))
 }
 
 /// Sums over the tables in use.

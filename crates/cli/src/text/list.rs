@@ -108,8 +108,8 @@ impl Listing {
     pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
         self.shows_estimate |= table.entries.is_some_and(|count| !count.exact);
         self.layout.write(console, self.cells.iter().map(|cell| cell(table)).collect())?;
-        for (what, finding) in table.findings() {
-            console.line(Tone::Bad, format!("  {what}:"), &format!(" {finding}"))?;
+        for (what, problem) in table.problems() {
+            console.line(Tone::Bad, format!("  {what}:"), &format!(" {problem}"))?;
         }
         if table.is_incomplete {
             write_line(

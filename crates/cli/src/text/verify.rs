@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use filterblock::escape_path;
-use filterblock_engine::report::{About, Code, ErrorKind, Finding, Note, Verdict, VerdictCounts, Verified};
+use filterblock_engine::report::{About, Code, ErrorKind, Note, Problem, Verdict, VerdictCounts, Verified};
 use filterblock_engine::words::{counted, counted_as, format_details, path_word, problem_text, size};
 
-use super::answer::{Answer, Problem, names_text};
+use super::answer::{Answer, ShownProblem, names_text};
 use super::columns::width;
 use super::labelled::{paragraph, write_counts, write_headline};
 use crate::io::Console;
@@ -97,7 +97,7 @@ impl TextVerify {
         answer.verdict = verified.verdict;
         answer.clause = clause(verified);
         answer.facts = std::mem::take(&mut files.notes);
-        let found = verified.checked.findings.first().and_then(|finding| finding.other_format.as_ref());
+        let found = verified.checked.problems.first().and_then(|problem| problem.other_format.as_ref());
         if let Some(found) = found {
             answer.problems.clear();
             answer.facts = if self.is_brief { Vec::new() } else { format_details(found) };
@@ -128,16 +128,16 @@ fn is_alone(verified: &Verified) -> bool {
 }
 
 /// The message about a path with nothing to verify. `None`: there is something, or another format.
-fn reason_for_nothing(verified: &Verified) -> Option<&Finding> {
-    let finding = verified.checked.findings.first().filter(|_| verified.about == About::Unreadable)?;
-    let is_answer = finding.other_format.is_some() || finding.kind == ErrorKind::Denied;
-    (!is_answer).then_some(finding)
+fn reason_for_nothing(verified: &Verified) -> Option<&Problem> {
+    let problem = verified.checked.problems.first().filter(|_| verified.about == About::Unreadable)?;
+    let is_answer = problem.other_format.is_some() || problem.kind == ErrorKind::Denied;
+    (!is_answer).then_some(problem)
 }
 
 /// What a file by itself is, or the format that it has.
 fn clause(verified: &Verified) -> Option<String> {
     let checked = &verified.checked;
-    if let Some(found) = checked.findings.first().and_then(|finding| finding.other_format.as_ref()) {
+    if let Some(found) = checked.problems.first().and_then(|problem| problem.other_format.as_ref()) {
         return Some(found.format().to_string());
     }
     if verified.verdict > Verdict::CouldBeBetter {
@@ -172,26 +172,26 @@ impl Files {
             _ => {}
         }
         let file = if about == About::Folder || is_alone { String::new() } else { name.clone() };
-        for (finding, number) in checked.findings.first_of_each() {
-            let text = match &finding.other_format {
+        for (problem, number) in checked.problems.first_of_each() {
+            let text = match &problem.other_format {
                 Some(found) => found.format().to_string(),
-                None => problem_text(finding, number, checked),
+                None => problem_text(problem, number, checked),
             };
-            let mut problem = Problem::new(finding.code, file.clone(), text);
-            problem.is_one_bit = finding.wrong_bit.is_some();
-            problem.title = match &finding.title {
+            let mut shown = ShownProblem::new(problem.code, file.clone(), text);
+            shown.is_one_bit = problem.wrong_bit.is_some();
+            shown.title = match &problem.title {
                 Some(title) => title.clone(),
-                None if finding.code == Code::Checksum && finding.wrong_bit.is_none() && !file.is_empty() => {
+                None if problem.code == Code::Checksum && problem.wrong_bit.is_none() && !file.is_empty() => {
                     format!("{} of {file}", counted(number, "block"))
                 }
-                None => problem.title,
+                None => shown.title,
             };
             if is_verbose {
-                let all = checked.findings.to_list();
-                let alike = all.iter().filter(|other| other.code == finding.code);
-                problem.details.extend(alike.map(detail));
+                let all = checked.problems.to_list();
+                let alike = all.iter().filter(|other| other.code == problem.code);
+                shown.details.extend(alike.map(detail));
             }
-            self.answer.add(problem, is_verbose);
+            self.answer.add(shown, is_verbose);
         }
         for note in checked.notes.iter().filter(|note| is_verbose || is_worth_saying(note)) {
             let text = match is_of_one_file(note) {
@@ -282,11 +282,11 @@ impl Files {
 }
 
 /// Where a problem is, and what was expected and found.
-fn detail(finding: &Finding) -> String {
-    let offset = finding.offset.map(|offset| format!("at offset {offset}: ")).unwrap_or_default();
-    match &finding.plain {
-        Some(plain) if finding.code == Code::FalseNegative => format!("data block {offset}{plain}"),
-        _ => format!("{offset}expected {}, found {}", finding.expected, finding.found),
+fn detail(problem: &Problem) -> String {
+    let offset = problem.offset.map(|offset| format!("at offset {offset}: ")).unwrap_or_default();
+    match &problem.plain {
+        Some(plain) if problem.code == Code::FalseNegative => format!("data block {offset}{plain}"),
+        _ => format!("{offset}expected {}, found {}", problem.expected, problem.found),
     }
 }
 

@@ -202,8 +202,8 @@ fn a_metaindex_that_is_damaged_behind_its_filter() {
     assert!(error.starts_with("block entry at offset ") && !report["filter"].is_null(), "{report}");
     let folder = folder();
     let verdict = run(&args!["verify", "--json", file(&folder, "table.ldb", contents)]).expect(1).one();
-    let finding = &verdict["problems"][0];
-    assert_eq!((&finding["code"], &finding["found"]), (&"filter-unreadable".into(), &report["filter_error"]));
+    let problem = &verdict["problems"][0];
+    assert_eq!((&problem["code"], &problem["found"]), (&"filter-unreadable".into(), &report["filter_error"]));
 }
 
 #[test]

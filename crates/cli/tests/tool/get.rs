@@ -114,15 +114,15 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
     fs::write(&other, bytes).unwrap();
     for (copy, tables) in [(foreign, ["000005.ldb", "000007.ldb"]), (swapped, ["000007.ldb", "000009.ldb"])] {
         let verified = run(&args!["verify", "--json", copy.path()]).expect(1).json();
-        let findings = verified.iter().flat_map(|line| {
+        let problems = verified.iter().flat_map(|line| {
             let name = Path::new(line["path"].as_str().unwrap()).file_name().unwrap().to_str().unwrap();
-            line["problems"].as_array().unwrap().iter().map(move |finding| (name, finding))
+            line["problems"].as_array().unwrap().iter().map(move |problem| (name, problem))
         });
-        let sizes: Vec<_> = findings
-            .filter(|(_, finding)| finding["code"] == "table-size")
-            .map(|(name, finding)| {
+        let sizes: Vec<_> = problems
+            .filter(|(_, problem)| problem["code"] == "table-size")
+            .map(|(name, problem)| {
                 let bytes = |field: &str| {
-                    let number = finding[field].as_str().unwrap().split(' ').next().unwrap();
+                    let number = problem[field].as_str().unwrap().split(' ').next().unwrap();
                     format!("{} bytes", filterblock_engine::words::count(number.parse().unwrap()))
                 };
                 let (found, expected) = (bytes("found"), bytes("expected"));

@@ -712,19 +712,19 @@ fn query_of_damage_within_a_table() {
     same(&found, &expected);
 }
 
-/// The report of `verify`. A finding is given as code, offset, expected and found.
+/// The report of `verify`. A problem is given as code, offset, expected and found.
 fn verdict(
     path: &Path,
     status: &str,
     [keys, denied]: [u64; 2],
-    findings: &[(&str, Option<u64>, &str, &str)],
+    problems: &[(&str, Option<u64>, &str, &str)],
 ) -> Value {
-    let kind = findings.first().map(|(code, ..)| match *code {
+    let kind = problems.first().map(|(code, ..)| match *code {
         "table-missing" | "unreadable" => "missing",
         "unsupported" => "unsupported",
         _ => "damaged",
     });
-    let findings = findings.iter().map(|(code, offset, expected, found)| {
+    let problems = problems.iter().map(|(code, offset, expected, found)| {
         json!({"code": code, "offset": offset, "expected": expected, "found": found, "lost": null})
     });
     framed(
@@ -733,7 +733,7 @@ fn verdict(
         path,
         kind,
         json!({ "verdict": status, "entries": keys, "distinct_keys": keys, "writes": null, "batches": null, "false_negatives": denied,
-            "problems": findings.collect::<Vec<_>>(),
+            "problems": problems.collect::<Vec<_>>(),
         }),
     )
 }
@@ -759,7 +759,7 @@ fn verify_with_findings() {
     let none = [[0; 8].as_slice(), &[6]].concat();
     let known = Known::with_filters(b"", [none.clone(), none]);
     let path = file(&folder, "denied.ldb", &known.contents);
-    let findings = [
+    let problems = [
         (
             "false-negative",
             Some(known.first.0),
@@ -773,12 +773,12 @@ fn verify_with_findings() {
             "it ruled out, one of 1 among the 1 keys of this data block",
         ),
     ];
-    let expected = verdict(&path, "false-negatives", [3, 3], &findings);
+    let expected = verdict(&path, "false-negatives", [3, 3], &problems);
     same(&one(1, &args!["verify", "--json", path]), &expected);
 
     let path = file(&folder, "damaged.ldb", "hello");
-    let findings = [("not-a-table", Some(0), "a table of at least 48 bytes", "5 bytes")];
-    let expected = verdict(&path, "damaged", [0, 0], &findings);
+    let problems = [("not-a-table", Some(0), "a table of at least 48 bytes", "5 bytes")];
+    let expected = verdict(&path, "damaged", [0, 0], &problems);
     same(&one(1, &args!["verify", "--json", path]), &expected);
 }
 
@@ -832,8 +832,8 @@ fn verify_of_a_database() {
 fn verify_of_what_cannot_be_looked_at() {
     let folder = folder();
     let missing = folder.path().join("missing.ldb");
-    let findings = [("unreadable", None, "a table or a database folder", "nothing")];
-    let mut expected = verdict(&missing, "unknown", [0, 0], &findings);
+    let problems = [("unreadable", None, "a table or a database folder", "nothing")];
+    let mut expected = verdict(&missing, "unknown", [0, 0], &problems);
     expected["object"] = json!("unreadable");
     same(&one(2, &args!["verify", "--json", missing]), &expected);
 
@@ -842,11 +842,11 @@ fn verify_of_what_cannot_be_looked_at() {
     let data = crafted.block_of_type(b"whatever", 9);
     let path = file(&folder, "type.ldb", crafted.finish(&[(b"z", data)], &[]));
     let found = one(2, &args!["verify", "--json", path]);
-    let finding = found["problems"][0].clone();
-    assert!(finding["found"].as_str().unwrap().contains('9'), "{finding}");
-    let [expected, text] = ["expected", "found"].map(|field| finding[field].as_str().unwrap());
-    let findings = [("unsupported", Some(data.0 + data.1), expected, text)];
-    let mut expected = verdict(&path, "unknown", [0, 0], &findings);
+    let problem = found["problems"][0].clone();
+    assert!(problem["found"].as_str().unwrap().contains('9'), "{problem}");
+    let [expected, text] = ["expected", "found"].map(|field| problem[field].as_str().unwrap());
+    let problems = [("unsupported", Some(data.0 + data.1), expected, text)];
+    let mut expected = verdict(&path, "unknown", [0, 0], &problems);
     expected["notes"] = json!(["there is no filter"]);
     expected["problems"][0]["lost"] = json!({"from": null, "after": null, "up_to": "z"});
     same(&found, &expected);

@@ -79,9 +79,9 @@ fn max_output_lifts_the_limit_on_a_block_in_every_command() {
     let path = table_of_zeros(&folder, 2400);
     assert!(fs::metadata(&path).unwrap().len() < 16 << 10);
     let refused = run(&args!["verify", "--json", path]).expect(2).one();
-    let finding = &refused["problems"][0];
-    assert_eq!((&finding["code"], &refused["entries"]), (&json!("limit"), &json!(0)), "{refused}");
-    let expected = finding["expected"].as_str().unwrap();
+    let problem = &refused["problems"][0];
+    assert_eq!((&problem["code"], &refused["entries"]), (&json!("limit"), &json!(0)), "{refused}");
+    let expected = problem["expected"].as_str().unwrap();
     assert!(expected.ends_with(" bytes (--max-output)"), "{expected}");
     let lifted = args!["verify", "--json", "--max-output", "1G", path];
     let verified = run(&lifted).expect(0).one();

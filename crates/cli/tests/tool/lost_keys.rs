@@ -40,10 +40,10 @@ fn a_damaged_block_names_its_keys_and_no_others() {
             let folder = folder();
             let path = file(&folder, "damaged.ldb", &damaged);
             let report = run(&args!["verify", "--json", path]).expect(1).one();
-            let finding = &report["problems"][0];
-            assert_eq!((&finding["code"], &finding["lost"]["from"]), (&json!("checksum"), &Value::Null));
-            let found: Vec<_> = keys.iter().filter(|key| is_lost(&finding["lost"], key)).collect();
-            assert_eq!(found, of_block.iter().collect::<Vec<_>>(), "{} {finding}", sample.name);
+            let problem = &report["problems"][0];
+            assert_eq!((&problem["code"], &problem["lost"]["from"]), (&json!("checksum"), &Value::Null));
+            let found: Vec<_> = keys.iter().filter(|key| is_lost(&problem["lost"], key)).collect();
+            assert_eq!(found, of_block.iter().collect::<Vec<_>>(), "{} {problem}", sample.name);
             let text = run(&args!["verify", path]).expect(1).out;
             let words = text.replace("\n  Entries", " entries");
             assert!(words.contains(" entries after ") || words.contains(" entries up to "), "{text}");
@@ -51,7 +51,7 @@ fn a_damaged_block_names_its_keys_and_no_others() {
             // `inspect` decodes some blocks only. What it finds, it names in the same way.
             let shown = run(&args!["inspect", "--json", path]).one();
             if let Some(error) = shown["error"].as_str() {
-                assert_eq!(shown["lost"], finding["lost"], "{error}");
+                assert_eq!(shown["lost"], problem["lost"], "{error}");
                 assert!(error.contains("; lost: keys "), "{error}");
             } else {
                 assert_eq!(shown["lost"], Value::Null);
@@ -95,12 +95,12 @@ fn every_kind_of_damage_to_a_block_names_the_keys() {
     let folder = folder();
     let path = file(&folder, "table.ldb", spoilt(|crafted| crafted.entries(&[("d", "2")])));
     let report = run(&args!["verify", "--json", "--max-output", "30", path]).expect(2).one();
-    let finding = report["problems"].as_array().unwrap().last().unwrap().clone();
-    assert_eq!((&finding["code"], &finding["lost"]["up_to"]), (&json!("limit"), &Value::Null), "{finding}");
-    assert!(finding["lost"]["after"].is_string(), "{finding}");
+    let problem = report["problems"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&problem["code"], &problem["lost"]["up_to"]), (&json!("limit"), &Value::Null), "{problem}");
+    assert!(problem["lost"]["after"].is_string(), "{problem}");
 }
 
-/// In a database, findings name user keys. If a whole table is lost, its range comes from the MANIFEST.
+/// In a database, problems name user keys. If a whole table is lost, its range comes from the MANIFEST.
 #[test]
 fn tables_that_are_gone_or_do_not_open_name_the_keys_that_the_manifest_has() {
     let copy = folder();
@@ -123,23 +123,23 @@ fn tables_that_are_gone_or_do_not_open_name_the_keys_that_the_manifest_has() {
     damaged[10..14].fill(0);
     fs::write(&path, damaged).unwrap();
     let reports = run(&args!["verify", "--json", copy.path()]).json();
-    let finding = |name: &str| {
+    let problem = |name: &str| {
         let report = reports.iter().find(|report| report["path"].as_str().unwrap().ends_with(name)).unwrap();
         report["problems"][0].clone()
     };
     for (name, code, keys) in
         [("000005.ldb", "table-missing", missing), ("000007.ldb", "not-a-table", unopened)]
     {
-        let finding = finding(name);
-        assert_eq!(finding["code"], code);
+        let problem = problem(name);
+        assert_eq!(problem["code"], code);
         let expected = json!({"from": keys.first(), "after": null, "up_to": keys.last()});
-        assert_eq!(finding["lost"], expected);
+        assert_eq!(problem["lost"], expected);
         if name == "000007.ldb" {
             let shown = run(&args!["inspect", "--json", copy.path().join(name)]).expect(1).one();
             assert_eq!(shown["lost"], expected);
         }
     }
-    let lost = &finding("000009.ldb")["lost"];
+    let lost = &problem("000009.ldb")["lost"];
     let keys = keys_of("000009");
     assert!(is_lost(lost, keys.first().unwrap()) && !is_lost(lost, keys.last().unwrap()), "{lost}");
     assert_eq!((&lost["from"], &lost["after"]), (&Value::Null, &Value::Null));

@@ -90,7 +90,7 @@ impl Run {
         self.out.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// The lines of the output as JSON, without totals, and without folders that have no findings.
+    /// The lines of the output as JSON, without totals, and without folders that have no problems.
     #[track_caller]
     fn json(&self) -> Vec<Value> {
         let is_whole = |value: &Value| match value["object"].as_str() {

@@ -37,10 +37,10 @@ fn newer_below(tables: &[Listed], logs: &[(u64, Vec<Vec<u8>>)], comparator: &[u8
         database_of(|folder| reports::database(folder, comparator, (3, 100_000), logs, tables));
     let run = run(&args!["verify", "--json", db]);
     let lines = run.all_json();
-    let findings = || lines.iter().flat_map(|line| line["problems"].as_array().unwrap());
-    assert!(findings().all(|finding| finding["code"] == "newer-below"), "{run:?}");
-    assert_eq!(run.status, i32::from(findings().next().is_some()), "{run:?}");
-    findings().next().map(|finding| finding["found"].as_str().unwrap().to_owned())
+    let problems = || lines.iter().flat_map(|line| line["problems"].as_array().unwrap());
+    assert!(problems().all(|problem| problem["code"] == "newer-below"), "{run:?}");
+    assert_eq!(run.status, i32::from(problems().next().is_some()), "{run:?}");
+    problems().next().map(|problem| problem["found"].as_str().unwrap().to_owned())
 }
 
 #[test]

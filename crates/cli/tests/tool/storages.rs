@@ -11,7 +11,7 @@ use filterblock_engine::report::{
     Depth, Entry, FaultAt, ManifestLine, QueryLine, ScanLine, Verdict, Verified, write_line,
 };
 use filterblock_engine::{
-    Engine, Inputs, InspectLine, Memory, Question, ScanRequest, SoughtKeys, Storage, Wanted,
+    Engine, Inputs, InspectLine, LookupKeys, Memory, Question, ScanRequest, Storage, Wanted,
 };
 
 use super::*;
@@ -191,7 +191,7 @@ fn what_was_read_of_a_manifest_is_shown_though_it_vanishes() {
 /// A log has no data blocks that a lookup could read, so the count of tables left out does not include it.
 #[test]
 fn a_log_that_cannot_be_read_is_no_table_left_out() {
-    let keys = SoughtKeys::new(vec![b"item/0000/0".to_vec()]);
+    let keys = LookupKeys::new(vec![b"item/0000/0".to_vec()]);
     let question = Question { keys: Arc::new(keys), wanted: Wanted::Answers };
     for (name, expected) in [("000010.log", 0), ("000009.ldb", 1)] {
         let changed = Some(Path::new("/db").join(name));

@@ -26,15 +26,15 @@ fn verify(contents: impl AsRef<[u8]>, status: i32) -> Value {
     assert!(text.starts_with(&format!("{}: {words}", path.display())), "{text}");
     // The details are shown to those who ask for them.
     let text = run(&args!["verify", "--verbose", path]).expect(status).out;
-    for finding in report["problems"].as_array().unwrap() {
-        let is_in_words = finding["code"] == "false-negative" || finding["code"] == "more";
-        assert!(is_in_words || text.contains(finding["found"].as_str().unwrap()), "{finding} {text}");
+    for problem in report["problems"].as_array().unwrap() {
+        let is_in_words = problem["code"] == "false-negative" || problem["code"] == "more";
+        assert!(is_in_words || text.contains(problem["found"].as_str().unwrap()), "{problem} {text}");
     }
     report
 }
 
 fn codes(report: &Value) -> Vec<&str> {
-    report["problems"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect()
+    report["problems"].as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap()).collect()
 }
 
 /// The keys of data block `block` of [`Parts`], in order.
@@ -124,8 +124,8 @@ fn the_fields_are_these() {
         (&json!("fine"), &json!(120), &json!(0))
     );
     let report = verify(filtered(|filter| filter[..10].fill(0)), 1);
-    let finding = report["problems"][0].as_object().unwrap();
-    let fields: Vec<_> = finding.keys().map(String::as_str).collect();
+    let problem = report["problems"][0].as_object().unwrap();
+    let fields: Vec<_> = problem.keys().map(String::as_str).collect();
     assert_eq!(fields, ["code", "expected", "found", "lost", "offset"]);
 }
 
@@ -135,14 +135,14 @@ fn cleared_bits_deny_keys() {
     assert_eq!((codes(&report), &report["verdict"]), (vec!["false-negative"], &json!("false-negatives")));
     let denied = report["false_negatives"].as_u64().unwrap();
     assert!((1..=40).contains(&denied), "{report}");
-    let finding = &report["problems"][0];
-    assert_eq!(finding["offset"], 0);
+    let problem = &report["problems"][0];
+    assert_eq!(problem["offset"], 0);
     assert!(
-        finding["expected"].as_str().unwrap().starts_with("filter 0 to have the stored key \"a"),
-        "{finding}"
+        problem["expected"].as_str().unwrap().starts_with("filter 0 to have the stored key \"a"),
+        "{problem}"
     );
     let found = format!("it ruled out, one of {denied} among the 40 keys of this data block");
-    assert_eq!(finding["found"], found);
+    assert_eq!(problem["found"], found);
 }
 
 #[test]
@@ -584,9 +584,9 @@ fn what_cannot_be_looked_at_is_said_in_words() {
         ": damaged: CURRENT is missing\n  Do not open the database with its program: LevelDB may start a new one",
     );
     let json = run(&args!["verify", "--json", copy.path().join("nowhere")]).expect(2).one();
-    let finding = &json["problems"][0];
-    assert_eq!(finding["expected"], "a table or a database folder");
-    assert_eq!((&finding["found"], finding.get("plain")), (&"nothing".into(), None));
+    let problem = &json["problems"][0];
+    assert_eq!(problem["expected"], "a table or a database folder");
+    assert_eq!((&problem["found"], problem.get("plain")), (&"nothing".into(), None));
     #[cfg(unix)]
     {
         let circle = copy.path().join("CURRENT");

@@ -35,12 +35,12 @@ fn verify(path: &Path, status: i32) -> Vec<Value> {
     run(&args!["verify", "--json", path]).expect(status).json()
 }
 
-/// All findings about the file of this name: code, expected, found.
-fn findings(reports: &[Value], name: &str) -> Vec<(String, String, String)> {
+/// All problems about the file of this name: code, expected, found.
+fn problems(reports: &[Value], name: &str) -> Vec<(String, String, String)> {
     let of_file = reports.iter().filter(|report| report["path"].as_str().unwrap().ends_with(name));
-    let findings = of_file.flat_map(|report| report["problems"].as_array().unwrap());
+    let problems = of_file.flat_map(|report| report["problems"].as_array().unwrap());
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    findings.map(|f| (text(&f["code"]), text(&f["expected"]), text(&f["found"]))).collect()
+    problems.map(|f| (text(&f["code"]), text(&f["expected"]), text(&f["found"]))).collect()
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_table_alone_is_held_against_the_manifest_beside_it() {
     let copy = levels();
     fs::copy(copy.path().join("000007.ldb"), copy.path().join("000005.ldb")).unwrap();
     let reports = verify(&copy.path().join("000005.ldb"), 1);
-    let codes: Vec<_> = findings(&reports, "000005.ldb").into_iter().map(|(code, ..)| code).collect();
+    let codes: Vec<_> = problems(&reports, "000005.ldb").into_iter().map(|(code, ..)| code).collect();
     assert_eq!(codes, ["table-range", "table-range", "table-size"]);
 }
 
@@ -73,7 +73,7 @@ fn tables_that_are_missing_or_of_another_size() {
     fs::remove_file(&path).unwrap();
     let reports = verify(copy.path(), 1);
     assert_eq!(
-        findings(&reports, "000007.ldb"),
+        problems(&reports, "000007.ldb"),
         [("table-missing".into(), format!("a table of {size} bytes on level 1"), "no such file".into())]
     );
     assert_eq!(reports.len(), 4, "the others are looked at nevertheless");
@@ -90,7 +90,7 @@ fn tables_that_are_missing_or_of_another_size() {
         format!("{size} bytes, as the MANIFEST has it"),
         format!("{} bytes", size + 10),
     );
-    assert_eq!(findings(&reports, "000007.ldb"), [expected]);
+    assert_eq!(problems(&reports, "000007.ldb"), [expected]);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn without_a_sound_manifest_all_tables_are_taken() {
     bytes[20] ^= 1;
     fs::write(&manifest, bytes).unwrap();
     let reports = verify(copy.path(), 1);
-    assert_eq!(findings(&reports, "MANIFEST-000008").len(), 1, "{reports:?}");
+    assert_eq!(problems(&reports, "MANIFEST-000008").len(), 1, "{reports:?}");
     let verdicts: Vec<_> = reports.iter().map(|report| report["verdict"].as_str().unwrap()).collect();
     assert_eq!(verdicts, ["damaged", "fine", "fine", "fine", "fine"]);
     assert_eq!(reports[0]["problems"][0]["code"], "manifest-damaged");
@@ -314,13 +314,13 @@ fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
     for report in &reports {
         let number =
             Path::new(report["path"].as_str().unwrap()).file_stem().unwrap().to_str().unwrap().parse();
-        for finding in report["problems"].as_array().unwrap() {
+        for problem in report["problems"].as_array().unwrap() {
             assert_eq!(
-                (&finding["code"], &finding["offset"]),
+                (&problem["code"], &problem["offset"]),
                 (&json!("table-overlap"), &Value::Null),
                 "{run:?}"
             );
-            let expected = finding["expected"].as_str().unwrap();
+            let expected = problem["expected"].as_str().unwrap();
             let (_, other) = expected.split_once("the last of table ").unwrap();
             let (other, level) = other.split_once(" on the same level ").unwrap();
             let number = number.clone().unwrap();
@@ -391,7 +391,7 @@ fn what_a_writer_left_unfinished_is_no_finding() {
     // Without a MANIFEST, it may be all there is.
     fs::remove_file(copy.path().join("CURRENT")).unwrap();
     fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
-    assert_eq!(findings(&verify(copy.path(), 1), "000099.ldb")[0].0, "not-a-table");
+    assert_eq!(problems(&verify(copy.path(), 1), "000099.ldb")[0].0, "not-a-table");
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn a_live_table_that_is_not_whole_is_a_finding() {
     let copy = levels();
     let whole = fs::read(copy.path().join("000007.ldb")).unwrap();
     file(&copy, "000007.ldb", &whole[..whole.len() / 2]);
-    let found = findings(&verify(copy.path(), 1), "000007.ldb");
+    let found = problems(&verify(copy.path(), 1), "000007.ldb");
     let codes: Vec<_> = found.iter().map(|(code, ..)| code.as_str()).collect();
     assert_eq!(codes, ["not-a-table", "table-size"]);
 }
@@ -417,7 +417,7 @@ fn the_range_of_a_damaged_table_is_not_judged() {
     contents[last + 5] ^= 1;
     fs::write(&path, contents).unwrap();
     let codes: Vec<_> =
-        findings(&verify(&path, 1), "000007.ldb").into_iter().map(|(code, ..)| code).collect();
+        problems(&verify(&path, 1), "000007.ldb").into_iter().map(|(code, ..)| code).collect();
     assert_eq!(codes, ["checksum"]);
 }
 

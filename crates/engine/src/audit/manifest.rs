@@ -11,7 +11,7 @@ use filterblock::database::{FileKind, LogReader, Manifest, VersionEdit};
 use filterblock::{Error, escape_path};
 
 use super::current_manifest::{current, manifest_fault, open};
-use super::passed_over::PassedOver;
+use super::skipped::Skipped;
 use super::state;
 use crate::engine::{Engine, Sink};
 use crate::report::{
@@ -142,7 +142,7 @@ impl Shown<'_> {
         }
         // The MANIFEST may be gone by now. What was read of it holds all the same.
         let zeros = match self.open(subject.path, listed) {
-            Ok(source) => PassedOver::zeros(source).map_err(|error| PathError::of_io(&error, listed)),
+            Ok(source) => Skipped::zeros(source).map_err(|error| PathError::of_io(&error, listed)),
             Err(error) if matches!(error.kind(), ErrorKind::Vanished | ErrorKind::Missing) => Ok(None),
             Err(error) => Err(error),
         };
@@ -159,13 +159,13 @@ impl Shown<'_> {
             has_unlisted |= matches!(fault, StateFault::Unlisted(_));
             self.fault(subject, &Fault::new(fault.in_manifest(), ErrorKind::Damaged))?;
         }
-        let sequence = PassedOver::sequence(scan.manifest.last_sequence());
+        let sequence = Skipped::sequence(scan.manifest.last_sequence());
         // A file without any record is hardly a MANIFEST.
         let is_one = scan.manifest.records() > 0;
         let mut remarks = Vec::new();
         for found in zeros.ok().flatten().filter(|_| !has_unlisted).into_iter().chain(sequence) {
             match found {
-                PassedOver::Zeros(offset) if is_one => {
+                Skipped::Zeros(offset) if is_one => {
                     remarks.push(Remark::new(subject.path, Note::Preallocated(offset)));
                 }
                 found => self.fault(subject, &found.fault())?,

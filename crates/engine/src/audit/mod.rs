@@ -13,12 +13,12 @@ pub(crate) mod manifest;
 pub(crate) mod order;
 #[cfg(feature = "page")]
 pub(crate) mod overview;
-pub(crate) mod passed_over;
 pub(crate) mod policies;
 pub(crate) mod query;
 pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod scan;
+pub(crate) mod skipped;
 pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod tune;

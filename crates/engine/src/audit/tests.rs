@@ -13,7 +13,7 @@ use filterblock::table::{
 };
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
-use super::query::{self, SoughtKeys};
+use super::query::{self, LookupKeys};
 use super::{inspect, rates::random::ProbeBudget, reading::read_options, stats::Reach, verify};
 use crate::engine::Engine;
 
@@ -171,7 +171,7 @@ fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds(
 #[test]
 fn a_query_resumed_at_each_missing_range_finds_what_the_whole_file_holds() {
     let keys =
-        SoughtKeys::new([&b"hello"[..], b"", b"0000000042", b"item/0000/0"].map(<[u8]>::to_vec).into());
+        LookupKeys::new([&b"hello"[..], b"", b"0000000042", b"item/0000/0"].map(<[u8]>::to_vec).into());
     let mut most = 0;
     for (path, file) in tables() {
         for (file, is_bytewise) in

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::pictures;
 use super::request::Shown;
-use super::sections::{facts, findings, levels, reads, settings, tables, tree};
+use super::sections::{facts, levels, problems, reads, settings, tables, tree};
 use super::words::{message, text};
 use crate::audit::overview::Kind;
 use crate::report::Severity;
@@ -38,7 +38,7 @@ pub(super) fn document(page: &Shown<'_>, advice: &AdviceText) -> String {
                     (reads::reads(page))
                     (settings::settings(page))
                     (levels::levels(page))
-                    (findings::findings(page))
+                    (problems::problems(page))
                     (tables::tables(page))
                     (facts::facts(page))
                 }
@@ -108,9 +108,9 @@ fn numbers(page: &Shown<'_>) -> Markup {
         None => ("changed or longer keys passing", sums.similar_fpr.mean()),
     };
     numbers.extend(rate.map(|rate| (near, measured(rate))));
-    let findings = page.overview.found.total();
-    if findings > 0 {
-        numbers.push(("findings", count(findings)));
+    let problems = page.overview.found.total();
+    if problems > 0 {
+        numbers.push(("problems", count(problems)));
     }
     let logs = page.overview.logs.len() as u64;
     if logs > 0 {

@@ -1,9 +1,9 @@
 //! Results as HTML pages.
 
 mod document;
-#[cfg(feature = "fs")]
-mod ledger;
 mod pictures;
+#[cfg(feature = "fs")]
+mod repair_report;
 mod request;
 mod sections;
 #[cfg(test)]
@@ -12,5 +12,5 @@ mod verdict;
 mod words;
 
 #[cfg(feature = "fs")]
-pub use ledger::repair_page;
+pub use repair_report::repair_page;
 pub use request::{Page, PageRequest};

@@ -8,7 +8,7 @@ use crate::audit::overview::{Kind, Overview};
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::tune::{Facts, NewFilters, Scope};
 use crate::report::name_of;
-use crate::report::{Basis, Code, Damage, DamagedPart, FalseNegatives, Finding, Table, TuneFailure, Tuning};
+use crate::report::{Basis, Code, Damage, DamagedPart, FalseNegatives, Problem, Table, TuneFailure, Tuning};
 use crate::words::{counted, some_of};
 
 /// Gathers what was read at `path`, and what `tune` found, if it was run.
@@ -35,7 +35,7 @@ pub(super) fn facts(path: &Path, overview: &Overview, tuned: Option<&Result<Tuni
     if found.is_damage() && facts.damage.is_none() {
         facts.damage = Some(damage(overview, path));
     }
-    let of_code = |code| names_of(overview, &|finding| finding.code == code);
+    let of_code = |code| names_of(overview, &|problem| problem.code == code);
     facts.unreadable_filters = of_code(Code::FilterUnreadable);
     facts.malformed_filters = of_code(Code::FilterMalformed);
     // The verification reads more than `tune`.
@@ -44,10 +44,10 @@ pub(super) fn facts(path: &Path, overview: &Overview, tuned: Option<&Result<Tuni
         facts.false_negatives = FalseNegatives { tables, hidden: found.false_negatives, keys: None };
     }
     if found.hides_something() && facts.unknown.is_none() {
-        let hidden = found.list.iter().find(|(_, finding)| finding.code.hides());
+        let hidden = found.list.iter().find(|(_, problem)| problem.code.hides());
         facts.unknown = Some(match hidden {
-            Some((_, finding)) if facts.scope == Scope::Table => unread(String::new(), finding.to_string()),
-            Some((name, finding)) => unread(text(name), finding.to_string()),
+            Some((_, problem)) if facts.scope == Scope::Table => unread(String::new(), problem.to_string()),
+            Some((name, problem)) => unread(text(name), problem.to_string()),
             None => unread(String::new(), "not everything could be read".to_owned()),
         });
     }
@@ -68,14 +68,14 @@ fn damage(overview: &Overview, path: &Path) -> Damage {
     let (of_folder, of_files): (Vec<_>, Vec<_>) = found
         .list
         .iter()
-        .filter(|(_, finding)| finding.code.is_damage())
+        .filter(|(_, problem)| problem.code.is_damage())
         .partition(|(name, _)| name == name_of(path));
     let names =
         of_files.iter().map(|(name, _)| text(name)).chain(found.seen.iter().map(|(name, _)| text(name)));
     let names = Vec::from_iter(BTreeSet::from_iter(names));
     match of_folder.first() {
-        Some((name, finding)) if names.is_empty() || overview.kind == Kind::Table => {
-            let is_it = |(of, code, _): &&(Vec<u8>, Code, String)| of == name && *code == finding.code;
+        Some((name, problem)) if names.is_empty() || overview.kind == Kind::Table => {
+            let is_it = |(of, code, _): &&(Vec<u8>, Code, String)| of == name && *code == problem.code;
             Damage { detail: found.texts.iter().find(is_it).map(|(_, _, text)| text.clone()), ..none }
         }
         _ => Damage { title: some_of(&names, "files"), ..none },
@@ -89,8 +89,8 @@ fn of_overview(overview: &Overview, damage: Option<Damage>, unknown: Option<Basi
 }
 
 /// Returns each name once.
-fn names_of(overview: &Overview, wanted: &dyn Fn(&Finding) -> bool) -> Vec<String> {
-    let names = overview.found.list.iter().filter(|(_, finding)| wanted(finding));
+fn names_of(overview: &Overview, wanted: &dyn Fn(&Problem) -> bool) -> Vec<String> {
+    let names = overview.found.list.iter().filter(|(_, problem)| wanted(problem));
     let mut names: Vec<_> = names.map(|(name, _)| text(name)).collect();
     names.dedup();
     names
@@ -108,8 +108,8 @@ fn of_database(overview: &Overview) -> Option<String> {
                 | Code::LogMissing
         )
     };
-    let mut plain = overview.found.list.iter().filter(|(_, finding)| is_of_database(finding.code));
-    plain.find_map(|(_, finding)| finding.plain.clone())
+    let mut plain = overview.found.list.iter().filter(|(_, problem)| is_of_database(problem.code));
+    plain.find_map(|(_, problem)| problem.plain.clone())
 }
 
 /// `None`: they were read, or there are none.

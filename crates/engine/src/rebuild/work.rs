@@ -176,17 +176,17 @@ impl<'r> RebuildPlan<'r> {
         let observer = FileObserver { source: Some(source), watch: self.watch };
         let verdict = verify::table(source, Some(&record), false, &Engine::new(), false, &observer)
             .map_err(|error| Failure::of(error, path))?;
-        let findings = verdict.findings.to_list();
-        let Some(finding) = findings.first() else { return Ok(()) };
-        let failure = match finding.code {
+        let problems = verdict.problems.to_list();
+        let Some(problem) = problems.first() else { return Ok(()) };
+        let failure = match problem.code {
             code if code.is_of_filters() => {
-                Failure::refused(path, finding).and("this is a fault of this program")
+                Failure::refused(path, problem).and("this is a fault of this program")
             }
             // The old table is named, as the new one is about to be removed.
-            _ => Failure::refused(&self.source.dir.path_of(&table.report.old_name), finding)
+            _ => Failure::refused(&self.source.dir.path_of(&table.report.old_name), problem)
                 .and("the table was so before; `filterblock verify` tells more"),
         };
-        Err(Failure { kind: verdict.findings.kind(), ..failure })
+        Err(Failure { kind: verdict.problems.kind(), ..failure })
     }
 }
 

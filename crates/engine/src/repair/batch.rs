@@ -6,7 +6,7 @@ use filterblock::database::BatchHeader;
 use filterblock::table::{VarintError, get_varint32};
 
 use super::fragments::MIN_ZEROS;
-use crate::audit::passed_over::MAX_SEQUENCE;
+use crate::audit::skipped::MAX_SEQUENCE;
 
 /// Zeros in a row that count as damage at either end of a fragment: the run may continue beyond it.
 const MIN_ZEROS_AT_END: usize = 8;

@@ -6,7 +6,7 @@ use super::input::Stray;
 use super::manifests::{End, FoundManifest};
 use super::members::{Member, Saved, Standing};
 use super::survey::Survey;
-use crate::audit::passed_over::MAX_SEQUENCE;
+use crate::audit::skipped::MAX_SEQUENCE;
 use crate::words::count;
 
 /// More may be missing than the losses in live files.

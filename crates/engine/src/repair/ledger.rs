@@ -12,7 +12,7 @@ use super::manifests::{End, FoundManifest, is_newer};
 use super::members::{Member, Saved, Standing};
 use super::survey::Survey;
 use super::table::Unsorted;
-use crate::audit::passed_over::MAX_SEQUENCE;
+use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::{
     FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
 };
@@ -161,7 +161,7 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
         losses: u64::from(one.distrust.is_some()),
         remark: joined([
             renamed(&one.name, FileKind::Manifest, one.number),
-            one.distrust.as_ref().or(one.passed_over.as_ref()).cloned(),
+            one.distrust.as_ref().or(one.skipped.as_ref()).cloned(),
         ]),
         name: one.name.clone(),
     });

@@ -11,8 +11,8 @@ use filterblock::{OtherFormat, quote};
 use super::fragments::{Fragments, Piece};
 use super::input::{Input, InputFile, Listing, Stray, refused};
 use super::patched::{Patch, Patched, Sequential};
-use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::audit::read_options;
+use crate::audit::skipped::MAX_SEQUENCE;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 use crate::walk::format::told_by;
@@ -32,7 +32,7 @@ pub(super) struct FoundManifest {
     /// The reason not to trust this MANIFEST, if there is one.
     pub(super) distrust: Option<String>,
     /// The reason why another MANIFEST is preferred, if one is.
-    pub(super) passed_over: Option<String>,
+    pub(super) skipped: Option<String>,
     /// The format that the file is of, if that is not LevelDB's.
     other_format: Option<OtherFormat>,
 }
@@ -131,8 +131,8 @@ impl Manifests {
         if let Some((chosen, best)) = trusted {
             let name = found.get(chosen).map(|one| one.name.clone()).unwrap_or_default();
             for (at, rank) in ranks.into_iter().filter(|(at, _)| *at != chosen) {
-                let why = passed_over(&name, best, rank);
-                found.get_mut(at).into_iter().for_each(|one| one.passed_over = Some(why.clone()));
+                let why = skipped(&name, best, rank);
+                found.get_mut(at).into_iter().for_each(|one| one.skipped = Some(why.clone()));
             }
         }
         Ok(Self { found, trusted: trusted.map(|(at, _)| at), outdated: None, current })
@@ -170,8 +170,8 @@ impl Manifests {
         let Some(one) = self.trusted.take().and_then(|at| self.found.get_mut(at)) else { return };
         one.distrust = Some(why);
         let reason = format!("{} was preferred, and is not trusted either", one.name);
-        for other in self.found.iter_mut().filter(|other| other.passed_over.is_some()) {
-            other.passed_over = Some(reason.clone());
+        for other in self.found.iter_mut().filter(|other| other.skipped.is_some()) {
+            other.skipped = Some(reason.clone());
         }
     }
 
@@ -207,7 +207,7 @@ impl Manifests {
 }
 
 /// The reason, in words, why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`.
-fn passed_over(chosen: &str, best: Rank, rank: Rank) -> String {
+fn skipped(chosen: &str, best: Rank, rank: Rank) -> String {
     let (is_newest, is_current, next, last) = best;
     match rank {
         (newest, ..) if newest != is_newest => format!("a table is newer, and none is newer than {chosen}"),
@@ -252,7 +252,7 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
         manifest: scan.manifest,
         patches,
         distrust: lost.or(damage),
-        passed_over: None,
+        skipped: None,
         other_format,
     })
 }

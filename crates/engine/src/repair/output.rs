@@ -137,8 +137,8 @@ impl<'o> Output<'o> {
         let observer = FileObserver { source: Some(source), watch: self.watch };
         let verdict = verify::table(source, Some(&record), false, &Engine::new(), false, &observer)
             .map_err(|error| Failure::of(error, path))?;
-        match verdict.findings.to_list().first() {
-            Some(finding) => Err(fault(finding)),
+        match verdict.problems.to_list().first() {
+            Some(problem) => Err(fault(problem)),
             None if verdict.entries != table.entries => {
                 Err(fault(&format!("expected {} entries, found {}", table.entries, verdict.entries)))
             }

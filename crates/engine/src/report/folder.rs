@@ -4,8 +4,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-use super::findings::Finding;
 use super::frame::{Frame, Remark, Subject};
+use super::problems::Problem;
 use super::strings::{Name, json_path};
 use super::verdict::Verdict;
 use super::verify::Checked;
@@ -79,13 +79,13 @@ impl Folder {
     /// `logs`: of the folder, with writes that may be in no table yet. `checked`: what is known of the database as a
     /// whole.
     pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>, checked: Checked) -> Self {
-        let error = checked.findings.worst();
+        let error = checked.problems.worst();
         let frame = Frame::new("folder", subject, error.map(|error| error.kind));
-        let is_damage = checked.findings.counts().any(|(code, _)| code.is_damage());
+        let is_damage = checked.problems.counts().any(|(code, _)| code.is_damage());
         let remedy =
             is_damage.then(|| format!("to save what can be saved: {}", repair_command(subject.path)));
         Self {
-            frame: frame.error(error.map(Finding::text)).note(remedy.into_iter()).into_owned(),
+            frame: frame.error(error.map(Problem::text)).note(remedy.into_iter()).into_owned(),
             database: folder.is_database(),
             comparator: folder.comparator().map(Name::cut),
             tables: folder.tables().count() as u64,

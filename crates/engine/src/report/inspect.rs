@@ -242,7 +242,7 @@ impl Table {
         self.filter_status = self.judge_filters();
         // Filters that are not known here are no fault.
         let is_fault = self.verdict != Verdict::Fine;
-        let error = self.findings().next().filter(|_| is_fault).map(|(what, text)| match what {
+        let error = self.problems().next().filter(|_| is_fault).map(|(what, text)| match what {
             "error" => text.to_owned(),
             _ => format!("{what}: {text}"),
         });
@@ -269,9 +269,9 @@ impl Table {
         self.data_blocks.is_some()
     }
 
-    /// Returns the kind of the first of the [`findings`](Self::findings), if any.
+    /// Returns the kind of the first of the [`problems`](Self::problems), if any.
     fn error_kind(&self) -> Option<ErrorKind> {
-        match self.findings().next()?.0 {
+        match self.problems().next()?.0 {
             "error" => self.kind,
             "filter error" => self.filter_error_kind,
             _ => Some(ErrorKind::Damaged),
@@ -330,17 +330,17 @@ impl Table {
         self.is_opened() && self.filter.is_none()
     }
 
-    /// All findings, each after the name of its kind.
-    pub fn findings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    /// All problems, each after the name of its kind.
+    pub fn problems(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let filter = self.filter.as_ref();
-        let findings = [
+        let problems = [
             ("error", self.error.as_deref()),
             ("size", self.size_mismatch.as_deref()),
             ("filter error", self.filter_error.as_deref()),
             ("malformed", filter.and_then(|filter| filter.malformed.as_deref())),
             ("unsound", filter.and_then(|filter| filter.unsound.as_deref())),
         ];
-        findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
+        problems.into_iter().filter_map(|(what, problem)| Some((what, problem?)))
     }
 
     /// The level of the table in its database, or the reason why there is no level.

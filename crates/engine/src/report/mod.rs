@@ -4,12 +4,12 @@ mod advice;
 mod count;
 mod distinct;
 mod filter_list;
-mod findings;
 mod folder;
 mod frame;
 mod inspect;
 mod manifest;
 mod outcome;
+mod problems;
 mod query;
 #[cfg(feature = "fs")]
 mod rebuild;
@@ -34,7 +34,6 @@ pub use advice::{
 pub use count::{BitsPerEntry, DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
-pub use findings::{COPIES_ONLY, Code, Finding, Findings};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Framed, Remark, Subject};
 pub use inspect::{FilterStatus, Inspected, Table, TableLevel, TableState, ends_of, name_of};
@@ -43,6 +42,7 @@ pub use manifest::{
     ManifestState,
 };
 pub use outcome::{Estimate, LeftOut, LevelOutcome, Outcome, Rates, Reads, SimilarKind, TuneFailure};
+pub use problems::{COPIES_ONLY, Code, Problem, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};

@@ -1,6 +1,6 @@
 //! Faults of a database as a whole: files that its MANIFEST ought to list, or that are missing.
 
-use super::{Code, Finding};
+use super::{Code, Problem};
 
 /// A fault of a database, for which the next program that opens it may delete entries or miss them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ impl UnlistedTables {
 }
 
 impl StateFault {
-    /// The code of the finding.
+    /// The code of the problem.
     pub const fn code(&self) -> Code {
         match self {
             Self::Unlisted(_) => Code::ManifestCut,
@@ -183,8 +183,8 @@ impl StateFault {
         }
     }
 
-    /// The finding of `verify`.
-    pub fn finding(&self) -> Finding {
+    /// The problem of `verify`.
+    pub fn problem(&self) -> Problem {
         let (offset, expected) = match self {
             Self::Unlisted(of) => {
                 (of.lost.map(LostRecords::offset), format!("a MANIFEST that lists {}", of.names("and")))
@@ -192,7 +192,7 @@ impl StateFault {
             Self::LogMissing(log) => (None, format!("the log {log}, which the MANIFEST names")),
             Self::NoManifest(_) => (None, "a MANIFEST that can be used".to_owned()),
         };
-        let finding = Finding::new(self.code(), offset, expected, self.text());
-        Finding { plain: Some(self.text()), title: Some(self.title()), ..finding }
+        let problem = Problem::new(self.code(), offset, expected, self.text());
+        Problem { plain: Some(self.text()), title: Some(self.title()), ..problem }
     }
 }

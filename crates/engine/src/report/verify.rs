@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::findings::{Finding, Findings};
 use super::frame::{Frame, Subject};
+use super::problems::{Problem, Problems};
 use super::strings::words;
 use super::verdict::Verdict;
 use crate::audit::{stats::KeySketch, verify::Stretch};
@@ -31,8 +31,8 @@ pub struct Checked {
     /// The problems. The first 16 of each code are listed. If there are more, a last one, of the code `more`, gives
     /// their number for each code.
     #[serde(rename = "problems")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
-    pub findings: Findings,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Problem>"))]
+    pub problems: Problems,
     /// Number of data blocks that the index names.
     #[serde(skip)]
     pub data_blocks: u64,
@@ -85,7 +85,7 @@ pub enum Note {
     /// The database does not use the log.
     ObsoleteLog,
     /// The log has damage, but the database does not use it. The problem is the first damage.
-    DamagedObsoleteLog(Box<Finding>),
+    DamagedObsoleteLog(Box<Problem>),
     /// The log or MANIFEST ends within a record, which LevelDB leaves out.
     CutWrite,
     /// The log or MANIFEST has zeros from this offset to its end, which LevelDB leaves out.
@@ -106,22 +106,22 @@ pub enum Note {
         comparator: Vec<u8>,
     },
     /// No order of the keys is recorded, and the keys are not in bytewise order. The problem is the first example.
-    NotBytewise(Box<Finding>),
+    NotBytewise(Box<Problem>),
     /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
 }
 
 impl Checked {
     /// A verdict of one problem and nothing else.
-    pub fn of_finding(finding: Finding) -> Self {
+    pub fn of_problem(problem: Problem) -> Self {
         let mut verdict = Self::default();
-        verdict.findings.push(finding);
+        verdict.problems.push(problem);
         verdict
     }
 
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
-        self.findings.verdict()
+        self.problems.verdict()
     }
 
     /// Returns true if the database does not use the file.
@@ -158,9 +158,9 @@ pub struct Verified {
 impl Verified {
     /// The verdict on what `subject` names.
     pub fn new(subject: Subject<'_>, about: About, checked: Checked) -> Self {
-        let error = checked.findings.worst();
+        let error = checked.problems.worst();
         let frame = Frame::new(about.name(), &subject, error.map(|error| error.kind));
-        let frame = frame.error(error.map(Finding::text));
+        let frame = frame.error(error.map(Problem::text));
         Self {
             frame: frame.note(checked.notes.iter().map(Note::to_string)).into_owned(),
             verdict: checked.verdict(),

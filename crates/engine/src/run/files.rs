@@ -96,7 +96,7 @@ impl<S: Survey> Files<'_, '_, S> {
         self.expect(folder.tables(), is_all);
         let is_log = |path: &Path| path.extension().is_some_and(|extension| extension == "log");
         let skipped = folder.skipped().into_iter().map(|(path, error)| (path.to_owned(), error));
-        let (passed_over, skipped): (Vec<_>, Vec<_>) = skipped.partition(|(path, _)| is_log(path));
+        let (skipped, skipped_tables): (Vec<_>, Vec<_>) = skipped.partition(|(path, _)| is_log(path));
         let mut unread = Vec::new();
         let logs = match self.survey.logs() {
             LogUse::Ignored => Vec::new(),
@@ -105,14 +105,14 @@ impl<S: Survey> Files<'_, '_, S> {
         };
         let logs: Vec<PathBuf> = logs.into_iter().map(Path::to_owned).collect();
         let to_read = read_logs(self.survey, &folder);
-        self.add(Event::Begin { place: place.clone(), logs, unread, passed_over }, shown)?;
+        self.add(Event::Begin { place: place.clone(), logs, unread, skipped }, shown)?;
         let (watch, storage) = (self.options.watch, self.options.storage);
         let survey = self.survey;
         for path in to_read {
             let target = place.target(path);
             self.in_order.work(move || log(survey, target, storage), &mut |event| shown.event(event))?;
         }
-        for (path, error) in skipped {
+        for (path, error) in skipped_tables {
             self.add(Event::Failed { target: place.target(path), error }, shown)?;
         }
         let tables = folder.tables().count();

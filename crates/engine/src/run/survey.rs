@@ -95,7 +95,7 @@ pub(crate) enum Event<T> {
         unread: Vec<(PathBuf, PathError)>,
         /// The logs that are not looked at, with the reasons: links, other files that are not regular, and files
         /// that cannot be examined.
-        passed_over: Vec<(PathBuf, PathError)>,
+        skipped: Vec<(PathBuf, PathError)>,
     },
     /// A log, if the survey reads logs, or a file that the user named and that is no table.
     Other {

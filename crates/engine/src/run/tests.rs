@@ -56,8 +56,8 @@ fn line(event: Event<u64>) -> String {
     match event {
         Event::ListFailed { input, .. } => format!("list failed {}", name(&input)),
         Event::Failed { target, .. } => format!("failed {}, listed: {}", of(&target), target.listed),
-        Event::Begin { place, logs, passed_over, .. } => {
-            format!("begin {}, logs: {}, passed over: {}", name(&place.path), logs.len(), passed_over.len())
+        Event::Begin { place, logs, skipped, .. } => {
+            format!("begin {}, logs: {}, passed over: {}", name(&place.path), logs.len(), skipped.len())
         }
         Event::Other { target, result, .. } => format!("log {}: {}", of(&target), length(result)),
         Event::Table { target, result } => {

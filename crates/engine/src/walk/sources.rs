@@ -1,4 +1,4 @@
-//! Finding the tables and folders that the given paths lead to, one after another.
+//! Problem the tables and folders that the given paths lead to, one after another.
 
 use std::path::{Path, PathBuf};
 use std::{iter::Peekable, sync::Arc};
@@ -79,7 +79,7 @@ impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
             let found = match folder::resolve(&path, self.storage.as_ref()) {
                 Ok(PathKind::Folder(folder)) if folder.is_nothing() => {
                     let is_input = path == into_local(input.to_path_buf());
-                    if self.empty.passes_over(&input, is_input) {
+                    if self.empty.skips(&input, is_input) {
                         continue;
                     }
                     return Some(Discovered::Failed { input, path, error: folder.nothing_here() });
@@ -119,7 +119,7 @@ impl EmptyInputs {
 
     /// Notes a folder of `input` with nothing in it. Returns true if the folder is not reported now.
     /// `is_input`: the folder is the input itself, whose subfolders follow.
-    pub(crate) fn passes_over(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
+    pub(crate) fn skips(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
         if self.recursive && is_input {
             self.input = Some(Arc::clone(input));
         }

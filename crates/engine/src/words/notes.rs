@@ -19,7 +19,7 @@ impl Display for Note {
                 f.write_str("the table is not in the MANIFEST: it is being written, or was left behind")
             }
             Self::ObsoleteLog => f.write_str("the log is obsolete: the database does not use it"),
-            Self::DamagedObsoleteLog(finding) => write!(f, "damaged: {finding}"),
+            Self::DamagedObsoleteLog(problem) => write!(f, "damaged: {problem}"),
             Self::CutWrite => f.write_str("the last write is incomplete, as after a kill"),
             Self::Preallocated(offset) => {
                 write!(f, "zeros from offset {offset} to the end: space that was allocated and not used")

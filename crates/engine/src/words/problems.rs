@@ -5,7 +5,7 @@ use filterblock::{Error, Structure};
 use super::advice::sentence;
 use super::numbers::{count, counted};
 use crate::audit::LostKeys;
-use crate::report::{Checked, Code, Finding};
+use crate::report::{Checked, Code, Problem};
 
 /// `text` with a capital letter and a full stop.
 pub fn as_sentence(text: &str) -> String {
@@ -22,7 +22,7 @@ pub fn entries_text(lost: &LostKeys) -> String {
 
 /// What an error in a file means, without the path.
 pub fn error_text(error: &Error) -> String {
-    let problem = Finding::of(error);
+    let problem = Problem::of(error);
     match (problem.code, error.without_path()) {
         (Code::BadBlock, Error::Corrupt { what: Structure::Index, .. }) => {
             "the index contradicts itself".to_owned()
@@ -52,7 +52,7 @@ pub fn error_text(error: &Error) -> String {
 }
 
 /// `number`: problems of its code in the file. `checked`: what was found of the file.
-pub fn problem_text(problem: &Finding, number: u64, checked: &Checked) -> String {
+pub fn problem_text(problem: &Problem, number: u64, checked: &Checked) -> String {
     let offset = problem.offset.map(|offset| format!(", at offset {offset}")).unwrap_or_default();
     let entries = problem.lost.as_deref().map_or_else(|| "its entries".to_owned(), entries_text);
     // A range with bounds ends with a comma.

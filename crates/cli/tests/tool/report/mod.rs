@@ -211,9 +211,9 @@ fn damage_is_told_with_what_it_means() {
     assert!(line.starts_with("damaged: 000005.ldb    filterblock repair "), "{line}");
     let text = "one bit is wrong, at offset 100; repair corrects it";
     assert_eq!(lines(&page, "what it means")[0], ["000005.ldb", "checksum", text]);
-    let findings = lines(&page, "at offset");
-    assert_eq!(findings[0][..2], ["000005.ldb", "checksum"]);
-    assert!(findings[0][4].contains("one bit at offset 100 is wrong"), "{findings:?}");
+    let problems = lines(&page, "at offset");
+    assert_eq!(problems[0][..2], ["000005.ldb", "checksum"]);
+    assert!(problems[0][4].contains("one bit at offset 100 is wrong"), "{problems:?}");
 }
 
 #[test]

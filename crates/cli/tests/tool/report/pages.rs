@@ -126,8 +126,8 @@ fn hostile_names() {
     fs::rename(db.dir(), &dir).unwrap();
     let page = page_of(&dir, 2, &["--no-tune"]);
     // No program has policies of such long names.
-    let findings = lines(&page, "at offset");
-    assert_eq!((findings.len(), &*findings[0][0], &*findings[0][1]), (1, "000021.ldb", "unsupported"));
+    let problems = lines(&page, "at offset");
+    assert_eq!((problems.len(), &*problems[0][0], &*problems[0][1]), (1, "000021.ldb", "unsupported"));
     let words = page.words();
     // A long path is cut.
     assert!(words.contains("db<script>alert(2)<!--") || dir.as_os_str().len() > 100, "{words}");

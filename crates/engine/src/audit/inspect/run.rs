@@ -15,7 +15,7 @@ use crate::audit::stats::Reach;
 use crate::audit::verify::{manifest, other};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    self, About, Checked, Code, Depth, ErrorKind, Finding, Frame, Inspected, Other, Remark, Subject, Table,
+    self, About, Checked, Code, Depth, ErrorKind, Frame, Inspected, Other, Problem, Remark, Subject, Table,
     Totals, Unreadable, Verdict, VerdictCounts, Verified,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
@@ -174,15 +174,15 @@ pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableEntri
     LookupWeights::of_tables(manifest.tables(), entries)
 }
 
-fn unread_log(path: &Path, error: &PathError) -> Finding {
+fn unread_log(path: &Path, error: &PathError) -> Problem {
     match error.kind() {
         ErrorKind::Damaged | ErrorKind::Missing => {
             let name = escape_path(path.file_name().map_or(path, Path::new)).to_string();
             let title = format!("{name} is damaged: its first write cannot be read");
-            let finding = Finding::new(Code::LogDamaged, None, "a log that can be read", error.to_string());
-            Finding { title: Some(title.clone()), plain: Some(title), ..finding.of_kind(error.kind()) }
+            let problem = Problem::new(Code::LogDamaged, None, "a log that can be read", error.to_string());
+            Problem { title: Some(title.clone()), plain: Some(title), ..problem.of_kind(error.kind()) }
         }
-        _ => Finding::unreadable("a log", error.clone()),
+        _ => Problem::unreadable("a log", error.clone()),
     }
 }
 
@@ -208,11 +208,11 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 self.unreadable(&Subject::of(&input), &error)
             }
             Event::Failed { target, error } => self.unreadable(&target.subject(&[]), &error),
-            Event::Begin { place, logs, unread, passed_over } => {
-                self.worst = Some(passed_over.iter().map(|_| Verdict::CannotTell).max().unwrap_or_default());
+            Event::Begin { place, logs, unread, skipped } => {
+                self.worst = Some(skipped.iter().map(|_| Verdict::CannotTell).max().unwrap_or_default());
                 let unread_logs: Vec<_> =
                     unread.iter().map(|(path, error)| unread_log(path, error)).collect();
-                let all = passed_over.iter().chain(&unread);
+                let all = skipped.iter().chain(&unread);
                 let remarks = all.map(|(path, error)| Remark::new(path, error)).collect();
                 self.begin(&place, logs, unread_logs, remarks)
             }
@@ -256,18 +256,18 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         &mut self,
         place: &ListedFolder,
         logs: Vec<PathBuf>,
-        unread_logs: Vec<Finding>,
+        unread_logs: Vec<Problem>,
         remarks: Vec<Remark>,
     ) -> io::Result<()> {
         let (manifest, mut checked) = manifest(&place.folder);
-        let manifest = manifest.map(|(path, finding)| match (finding.code, path.file_name()) {
+        let manifest = manifest.map(|(path, problem)| match (problem.code, path.file_name()) {
             (Code::Unreadable, Some(name)) => {
-                let plain = Some(format!("{} {}", escape_path(Path::new(name)), finding.text()));
-                Finding { plain, ..finding }
+                let plain = Some(format!("{} {}", escape_path(Path::new(name)), problem.text()));
+                Problem { plain, ..problem }
             }
-            _ => finding,
+            _ => problem,
         });
-        manifest.into_iter().chain(unread_logs).for_each(|finding| checked.findings.push(finding));
+        manifest.into_iter().chain(unread_logs).for_each(|problem| checked.problems.push(problem));
         self.see(checked.verdict());
         let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, checked);
         self.totals = Totals::default();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{findings::OverviewFindings, spans::Spans};
+use super::{problems::OverviewProblems, spans::Spans};
 use crate::audit::rates::LookupWeights;
 use crate::report::{Depth, DistinctSum, HugeManifest, LevelTotals, Table, TableLevel, TableRates};
 
@@ -41,7 +41,7 @@ pub(crate) struct Overview {
     /// Logs that hold, or may hold, writes that are in no table yet, with their bytes.
     pub(crate) logs: Vec<(Vec<u8>, u64)>,
     /// From the verification, or from reading each table if nothing was verified.
-    pub(crate) found: OverviewFindings,
+    pub(crate) found: OverviewProblems,
 }
 
 impl Overview {
@@ -59,7 +59,7 @@ impl Overview {
             weights: LookupWeights::default(),
             spans: Spans::default(),
             logs: Vec::new(),
-            found: OverviewFindings::default(),
+            found: OverviewProblems::default(),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::audit::rates::TableEntries;
 use crate::audit::state::huge_manifest;
 use crate::audit::verify::{VerifySurvey, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Checked, ErrorKind, Finding, Inspected, Note, Table, name_of};
+use crate::report::{Checked, ErrorKind, Inspected, Note, Problem, Table, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
@@ -117,7 +117,7 @@ impl Fold {
 
     /// `wanted`: what was expected, unless `error` itself says that.
     fn unreadable(&mut self, path: &Path, wanted: &str, error: PathError) {
-        let verdict = Checked::of_finding(Finding::unreadable(wanted, error));
+        let verdict = Checked::of_problem(Problem::unreadable(wanted, error));
         self.overview.found.add(name_of(path), verdict, true);
     }
 
@@ -150,14 +150,14 @@ impl Fold {
             Ok(Looked::Log(verdict)) => *verdict,
             Ok(Looked::Table(..)) => return,
             Err(error) if error.kind() == ErrorKind::Vanished => return,
-            Err(error) => Checked::of_finding(Finding::unreadable("a log", error)),
+            Err(error) => Checked::of_problem(Problem::unreadable("a log", error)),
         };
         self.versions.add(target, &mut verdict);
         let folder = target.folder.as_ref();
         let files = folder.map(|folder| folder.database().files());
         let file = files.and_then(|files| files.of_kind(FileKind::Log).find(|log| *log.path == *target.path));
         let is_obsolete = verdict.notes.contains(&Note::ObsoleteLog);
-        if !is_obsolete && (verdict.writes != Some(0) || !verdict.findings.is_empty()) {
+        if !is_obsolete && (verdict.writes != Some(0) || !verdict.problems.is_empty()) {
             let len = file.map(|file| file.len).unwrap_or_default();
             self.overview.logs.push((name_of(&target.path).to_vec(), len));
         }
@@ -172,8 +172,8 @@ impl Fold {
             Ok(Looked::Table(found, verdict)) => (found, verdict.map(|verdict| *verdict)),
             Ok(Looked::Log(_)) => return,
             Err(error) => {
-                let finding = Finding::unreadable(TABLE, error.clone());
-                let verdict = self.overview.found.verified.then(|| Checked::of_finding(finding));
+                let problem = Problem::unreadable(TABLE, error.clone());
+                let verdict = self.overview.found.verified.then(|| Checked::of_problem(problem));
                 (or_unreadable(Err(error)), verdict)
             }
         };
@@ -193,8 +193,8 @@ impl Fold {
     /// Adds the live tables that have no file, unless a later listing had them, and sets weights and positions.
     fn end(&mut self, newest: &ListedFolder, engine: &Engine) {
         let Self { overview, versions, begun: Some(begun), .. } = self else { return };
-        if let Some(finding) = versions.finding(&newest.folder, engine) {
-            overview.found.add(name_of(&newest.path), Checked::of_finding(finding), false);
+        if let Some(problem) = versions.problem(&newest.folder, engine) {
+            overview.found.add(name_of(&newest.path), Checked::of_problem(problem), false);
         }
         let known = BTreeSet::from_iter(overview.tables.iter().filter_map(|table| table.number));
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterPolicy as _, Result, database::LiveTable};
 
-use super::SoughtKeys;
+use super::LookupKeys;
 use super::index::{BlockOfKey, look_up};
 use crate::audit::stats::{Blocks, FilterStats, Sample};
 use crate::report::{ErrorKind, KeyBlocks, Reason};
@@ -44,7 +44,7 @@ pub(in crate::audit) struct BlockCandidates {
 pub(in crate::audit) fn table<R: ReadAt>(
     source: R,
     options: &ReadOptions,
-    keys: &SoughtKeys,
+    keys: &LookupKeys,
     is_bytewise: bool,
     record: Option<TableRecord<'_>>,
 ) -> Result<BlockCandidates> {

@@ -3,7 +3,7 @@
 use filterblock::Result;
 use filterblock::table::{Origin, Table};
 
-use super::SoughtKeys;
+use super::LookupKeys;
 use crate::audit::key_encoding::{self, KeyEncoding};
 use crate::audit::stats::sample::KeyFormat;
 
@@ -22,7 +22,7 @@ pub(super) type BlockOfKey = Vec<Option<u64>>;
 /// than the bytewise one.
 pub(super) fn look_up<R>(
     table: &Table<R>,
-    keys: &SoughtKeys,
+    keys: &LookupKeys,
     format: Option<KeyFormat>,
 ) -> std::result::Result<Vec<BlockOfKey>, &'static str> {
     let index = IndexKeys::of(table).map_err(|_| "the index is damaged")?;
@@ -86,7 +86,7 @@ impl IndexKeys {
 
 fn look_up_as<R>(
     table: &Table<R>,
-    keys: &SoughtKeys,
+    keys: &LookupKeys,
     encoding: KeyEncoding,
 ) -> std::result::Result<BlockOfKey, &'static str> {
     let mut blocks = vec![None; keys.given().len()];

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use filterblock::{Error, database::LogWrites};
 
-use super::SoughtKeys;
+use super::LookupKeys;
 use crate::report::{ErrorKind, LogAnswer, Reason};
 use crate::words::error_text;
 
@@ -17,7 +17,7 @@ pub(super) struct LogAnswers {
 }
 
 /// Reads a log. The answers are those of the writes that LevelDB would recover.
-pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
+pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> LogAnswers {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;
     let mut log = LogWrites::new(source);
@@ -68,7 +68,7 @@ mod tests {
             let value: &[u8] = if *has_value { b"\x01v" } else { b"" };
             log.add_record(&[&start.concat(), value].concat()).unwrap();
         }
-        let answers = read(&mut &log.into_writer()[..], &SoughtKeys::new(vec![b"key".to_vec()]));
+        let answers = read(&mut &log.into_writer()[..], &LookupKeys::new(vec![b"key".to_vec()]));
         assert_eq!(answers.error, None);
         answers.answers[0]
     }

@@ -12,12 +12,12 @@ pub use run::{QueryOutcome, Question, Wanted};
 
 /// The keys sought, in the order given, with their bytewise order.
 #[derive(Debug)]
-pub struct SoughtKeys {
+pub struct LookupKeys {
     given: Vec<Vec<u8>>,
     sorted: Vec<usize>,
 }
 
-impl SoughtKeys {
+impl LookupKeys {
     /// Takes the keys in the order in which they are answered.
     pub fn new(given: Vec<Vec<u8>>) -> Self {
         let mut sorted: Vec<usize> = (0..given.len()).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use filterblock::table::ReadAt;
 use filterblock::{Error, escape_path};
 
-use super::SoughtKeys;
+use super::LookupKeys;
 use super::candidates::{self, BlockCandidates};
 use super::logs::{self, LogAnswers};
 use crate::engine::{Engine, Sink};
@@ -35,7 +35,7 @@ pub enum Wanted {
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The keys sought.
-    pub keys: Arc<SoughtKeys>,
+    pub keys: Arc<LookupKeys>,
     /// The answers that are wanted.
     pub wanted: Wanted,
 }
@@ -83,7 +83,7 @@ impl Engine {
 }
 
 struct QuerySurvey {
-    keys: Arc<SoughtKeys>,
+    keys: Arc<LookupKeys>,
     engine: Engine,
 }
 
@@ -181,7 +181,7 @@ impl Query<'_> {
                 self.unreadable(Subject::of(&input), &error)
             }
             Event::Failed { target, error } => self.unreadable(target.subject(&[]), &error),
-            Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
+            Event::Begin { place, logs, skipped, .. } => self.begin(&place, logs, &skipped),
             Event::Other { target, result, .. } => {
                 // A log has no data blocks, even if it cannot be read.
                 let lookups = self.lookups.take();
@@ -205,13 +205,13 @@ impl Query<'_> {
         &mut self,
         place: &ListedFolder,
         logs: Vec<PathBuf>,
-        passed_over: &[(PathBuf, PathError)],
+        skipped: &[(PathBuf, PathError)],
     ) -> io::Result<()> {
         let folder = &place.folder;
         let (manifest, mut checked) = manifest(folder);
-        manifest.into_iter().for_each(|(_, finding)| checked.findings.push(finding));
-        self.outcome.is_unsound |= !passed_over.is_empty() || checked.verdict() >= Verdict::CannotTell;
-        let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
+        manifest.into_iter().for_each(|(_, problem)| checked.problems.push(problem));
+        self.outcome.is_unsound |= !skipped.is_empty() || checked.verdict() >= Verdict::CannotTell;
+        let mut remarks: Vec<_> = skipped.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
         let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs, checked);
         (self.sink)(QueryLine::Folder(folder_line))?;

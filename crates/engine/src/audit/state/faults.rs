@@ -11,7 +11,7 @@ use filterblock::table::ReadAt;
 use super::own_entries::{self, OpenFile};
 use crate::audit::correct::patched::Sequential;
 use crate::audit::current_manifest::{current, is_goleveldbs_log};
-use crate::audit::passed_over::PassedOver;
+use crate::audit::skipped::Skipped;
 use crate::report::{ErrorKind, LostRecords, StateFault, UnlistedTables};
 use crate::walk::{Folder, open_listed, reopen};
 
@@ -124,9 +124,9 @@ fn lost_records(
     if let Some(offset) = records.incomplete_tail() {
         return Some(LostRecords::End(offset));
     }
-    match PassedOver::zeros(Sequential::new(source()?).ok()?).ok()?? {
-        PassedOver::Zeros(offset) | PassedOver::Length(offset) => Some(LostRecords::End(offset)),
-        PassedOver::Hidden(offset) => Some(LostRecords::Within(offset)),
-        PassedOver::Sequence(_) => None,
+    match Skipped::zeros(Sequential::new(source()?).ok()?).ok()?? {
+        Skipped::Zeros(offset) | Skipped::Length(offset) => Some(LostRecords::End(offset)),
+        Skipped::Hidden(offset) => Some(LostRecords::Within(offset)),
+        Skipped::Sequence(_) => None,
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use filterblock::database::{FileKind, LogWriter, Manifest};
 
 use crate::audit::current_manifest::current;
-use crate::report::{Code, Finding, HugeManifest};
+use crate::report::{Code, HugeManifest, Problem};
 use crate::walk::Folder;
 use crate::words::{repair_command, size};
 
@@ -42,10 +42,10 @@ impl HugeManifest {
     }
 
     /// The problem for `verify`.
-    pub(crate) fn finding(&self) -> Finding {
+    pub(crate) fn problem(&self) -> Problem {
         let expected = format!("a MANIFEST of about {} bytes", self.needed);
-        let finding = Finding::new(Code::ManifestHuge, None, expected, format!("{} bytes", self.len));
-        Finding { plain: Some(self.title()), title: Some(self.title()), ..finding }
+        let problem = Problem::new(Code::ManifestHuge, None, expected, format!("{} bytes", self.len));
+        Problem { plain: Some(self.title()), title: Some(self.title()), ..problem }
     }
 }
 

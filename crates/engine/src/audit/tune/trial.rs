@@ -12,7 +12,7 @@ use super::questions::{ASKED, QUESTIONS, Question, Questions, ROUND, locate};
 use super::similar_keys::SimilarKeys;
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats};
-use crate::audit::verify::DenialCount;
+use crate::audit::verify::FalseNegativeCount;
 use crate::report::{ErrorKind, SimilarKind, TuneFailure};
 use crate::{
     audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
@@ -74,7 +74,7 @@ pub(super) fn run<R: ReadAt>(
     let mut random = SplitMix(plan.seed);
     let mut entries = Entries::default();
     let mut left = decode_limit_of(table);
-    let (mut hiding, mut hashes) = (DenialCount::new(table, plan.encoding), HashCheck::new(table));
+    let (mut hiding, mut hashes) = (FalseNegativeCount::new(table, plan.encoding), HashCheck::new(table));
     let mut block = table.index();
     let mut end = 0;
     let mut handles = table.data_blocks().peekable();

@@ -9,12 +9,12 @@ use filterblock::{Error, LegacyHash, Result, quote};
 use super::order::{ExpectedOrder, OrderCheck};
 use super::stretches::TableStretches;
 use super::walk::{Walk, Walked};
-use super::{budget::Budget, denials::DenialCheck};
+use super::{budget::Budget, false_negatives::FalseNegativeCheck};
 use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
 use crate::audit::current_manifest::size_conflict;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
-use crate::report::{Checked, Code, Finding, Note};
+use crate::report::{Checked, Code, Note, Problem};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
     audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
@@ -56,9 +56,9 @@ pub(crate) fn table<R: ReadAt>(
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let record = record.filter(|_| may_be_unfinished);
-            let finding = Finding::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
-            explain(&source, &error, finding.found.clone())
-                .map(|found| not_opened(&error, Finding { found, ..finding }, record, &mut verdict))
+            let problem = Problem::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
+            explain(&source, &error, problem.found.clone())
+                .map(|found| not_opened(&error, Problem { found, ..problem }, record, &mut verdict))
         }
     };
     engine.meter.add(&meter);
@@ -99,7 +99,7 @@ fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool,
     verdict.seen = counter.into_seen(is_internal);
 }
 
-fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Checked) {
+fn not_opened(error: &Error, problem: Problem, record: Option<&TableRecord<'_>>, verdict: &mut Checked) {
     let is_used = record.is_none_or(|record| record.live.is_some());
     // It is being written, or a writer that was stopped left it, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
@@ -107,7 +107,7 @@ fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>,
         verdict.notes.push(Note::Incomplete);
     } else {
         let live = record.and_then(|record| record.live);
-        verdict.findings.push(finding.with_lost(live.and_then(LostKeys::of_table)));
+        verdict.problems.push(problem.with_lost(live.and_then(LostKeys::of_table)));
     }
 }
 
@@ -133,7 +133,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         begin_walk();
         let budget = Budget::new(Arc::clone(self.meter), self.engine.max_output, table.file_size());
         let mut walk = Walk::new(table, OrderCheck::new(self.expected_order(), &encodings), budget, verdict);
-        walk.denials = table.filter().map(|filters| DenialCheck::new(filters, &encodings));
+        walk.false_negatives = table.filter().map(|filters| FalseNegativeCheck::new(filters, &encodings));
         walk.counter = KeyCounter::of_all(self.notes_keys);
         walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
         walk.is_internal = encodings == [KeyEncoding::Internal];
@@ -145,19 +145,19 @@ impl<R: ReadAt> OpenTable<'_, R> {
         verdict.stretches = walked.stretches.take().map(TableStretches::into_list).unwrap_or_default();
         count_keys(std::mem::take(&mut walked.counter), &encodings, walked.complete, verdict);
 
-        if let Some((denied, findings, hash)) = walked.denials.take() {
+        if let Some((denied, problems, hash)) = walked.false_negatives.take() {
             verdict.false_negatives = denied;
-            verdict.findings.append(findings);
+            verdict.problems.append(problems);
             if hash == Some(LegacyHash::Signed) {
                 verdict.notes.push(Note::SignedHash);
             }
         }
         self.compare_range(&walked, verdict);
         match walked.order {
-            Ok(findings) => verdict.findings.append(findings),
+            Ok(problems) => verdict.problems.append(problems),
             Err(note) => verdict.notes.push(note),
         }
-        let unused = walked.extents.finish(table.file_size(), &mut verdict.findings);
+        let unused = walked.extents.finish(table.file_size(), &mut verdict.problems);
         if unused > 0 && walked.complete {
             verdict.notes.push(Note::UnusedBytes(unused));
         }
@@ -197,19 +197,19 @@ impl<R: ReadAt> OpenTable<'_, R> {
         let table = self.table;
         let metaindex = Metaindex::read(table);
         if let Some(error) = filter_trouble(table) {
-            let finding = Finding::of(error);
-            let code = if finding.code.hides() { finding.code } else { Code::FilterUnreadable };
+            let problem = Problem::of(error);
+            let code = if problem.code.hides() { problem.code } else { Code::FilterUnreadable };
             let found = match error.without_path() {
-                Error::Corrupt { what, .. } => format!("{} ({what})", finding.found),
-                _ => finding.found,
+                Error::Corrupt { what, .. } => format!("{} ({what})", problem.found),
+                _ => problem.found,
             };
-            verdict.findings.push(Finding { code, found, ..finding });
+            verdict.problems.push(Problem { code, found, ..problem });
             return;
         }
         if let Some(error) = &metaindex.error {
             let offset = table.metaindex_handle().offset;
             let expected = "a metaindex that can be read to its end";
-            verdict.findings.push(Finding::new(Code::FilterUnreadable, offset, expected, error.clone()));
+            verdict.problems.push(Problem::new(Code::FilterUnreadable, offset, expected, error.clone()));
         }
         let Some(filters) = table.filter() else {
             let names: Vec<_> = metaindex.filter_names().map(<[u8]>::to_vec).collect();
@@ -219,9 +219,9 @@ impl<R: ReadAt> OpenTable<'_, R> {
         };
         if let Err(error) = filters.check() {
             let start = table.filter_handle().unwrap_or_default().offset;
-            let finding = Finding::of(&error);
-            let offset = finding.offset.map(|offset| start.saturating_add(offset));
-            verdict.findings.push(Finding { offset, ..finding });
+            let problem = Problem::of(&error);
+            let offset = problem.offset.map(|offset| start.saturating_add(offset));
+            verdict.problems.push(Problem { offset, ..problem });
         }
     }
 
@@ -235,7 +235,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
             if found.as_deref() != Some(&recorded[..]) {
                 let expected = format!("{} as the {end} key, as the MANIFEST has it", quote(recorded));
                 let found = found.as_ref().map_or_else(|| "no key".to_owned(), |key| quote(key).to_string());
-                verdict.findings.push(Finding::new(Code::TableRange, None, expected, found));
+                verdict.problems.push(Problem::new(Code::TableRange, None, expected, found));
             }
         }
     }
@@ -257,10 +257,10 @@ fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Checked) {
             live.level
         );
         let found = quote(&live.smallest).to_string();
-        verdict.findings.push(Finding::new(Code::TableOverlap, None, expected, found));
+        verdict.problems.push(Problem::new(Code::TableOverlap, None, expected, found));
     }
     if let Some((expected, found)) = size_conflict(live.size, size) {
-        verdict.findings.push(Finding::new(Code::TableSize, None, expected, found));
+        verdict.problems.push(Problem::new(Code::TableSize, None, expected, found));
     }
 }
 
@@ -316,7 +316,7 @@ mod tests {
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
         let engine = Engine::new().order(Some(Order::Bytewise));
         let verdict = table(&watched, None, true, &engine, false, &watched).unwrap();
-        assert_eq!((verdict.entries, verdict.findings.is_empty()), (20_000, true));
+        assert_eq!((verdict.entries, verdict.problems.is_empty()), (20_000, true));
 
         let events = watched.events.into_inner();
         let begin = events.iter().position(|event| *event == Event::WalkBegins).unwrap();

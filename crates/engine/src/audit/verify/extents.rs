@@ -2,7 +2,7 @@
 
 use filterblock::table::BlockHandle;
 
-use crate::report::{Code, Finding, Findings};
+use crate::report::{Code, Problem, Problems};
 
 /// At the end of the file.
 const FOOTER_LEN: u64 = 48;
@@ -21,7 +21,7 @@ impl BlockExtents {
     }
 
     /// Reports overlapping blocks. Returns the bytes before the footer that are in no block.
-    pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
+    pub(super) fn finish(mut self, file_len: u64, problems: &mut Problems) -> u64 {
         // Nearly sorted already if the table is sound.
         self.blocks.sort();
         self.blocks.dedup();
@@ -29,13 +29,13 @@ impl BlockExtents {
         let mut unused = 0u64;
         for &block in &self.blocks {
             if block.offset < end {
-                findings.add(Code::OverlappingBlocks, || {
+                problems.add(Code::OverlappingBlocks, || {
                     let expected = format!("a block that begins at or after {end}, where another ends");
                     let found = format!(
                         "a block of {} bytes here; the other, of {} bytes, begins at {}",
                         block.size, widest.size, widest.offset
                     );
-                    Finding::new(Code::OverlappingBlocks, block.offset, expected, found)
+                    Problem::new(Code::OverlappingBlocks, block.offset, expected, found)
                 });
             }
             unused = unused.saturating_add(block.offset.saturating_sub(end));
@@ -55,9 +55,9 @@ mod tests {
     fn finish(blocks: &[(u64, u64)], file_len: u64) -> (Vec<String>, u64) {
         let mut extents = BlockExtents::default();
         blocks.iter().for_each(|&(offset, size)| extents.add(BlockHandle { offset, size }));
-        let mut findings = Findings::default();
-        let unused = extents.finish(file_len, &mut findings);
-        (findings.to_list().iter().map(ToString::to_string).collect(), unused)
+        let mut problems = Problems::default();
+        let unused = extents.finish(file_len, &mut problems);
+        (problems.to_list().iter().map(ToString::to_string).collect(), unused)
     }
 
     #[test]
@@ -70,11 +70,11 @@ mod tests {
 
     #[test]
     fn blocks_in_one_another() {
-        let (findings, unused) = finish(&[(0, 100), (10, 10), (30, 10), (104, 10)], 119 + 48);
+        let (problems, unused) = finish(&[(0, 100), (10, 10), (30, 10), (104, 10)], 119 + 48);
         assert_eq!(unused, 0);
-        assert_eq!(findings.len(), 3);
+        assert_eq!(problems.len(), 3);
         assert_eq!(
-            findings[2],
+            problems[2],
             "overlapping-blocks at offset 104: expected a block that begins at or after 105, where another ends, \
              found a block of 10 bytes here; the other, of 100 bytes, begins at 0"
         );

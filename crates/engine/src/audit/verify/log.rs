@@ -8,8 +8,8 @@ use filterblock::database::{LogWrite, LogWrites, Manifest};
 
 use super::stretches::Stretch;
 use crate::audit::order::Order;
-use crate::audit::passed_over::{PassedOver, ZeroFinder};
-use crate::report::{Checked, Code, Finding, Note};
+use crate::audit::skipped::{Skipped, ZeroFinder};
+use crate::report::{Checked, Code, Note, Problem};
 use crate::words::counted;
 
 /// `order`: `None` if unknown.
@@ -44,16 +44,16 @@ pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Checked {
     let scan = Manifest::scan(Watched { source, zeros: &zeros }, Manifest::DEFAULT_MEMORY_LIMIT);
     let mut verdict = Checked::default();
     if let Some(damage) = &scan.damage {
-        verdict.findings.push(Finding::of(damage));
+        verdict.problems.push(Problem::of(damage));
         return verdict;
     }
-    let sequence = PassedOver::sequence(scan.manifest.last_sequence());
+    let sequence = Skipped::sequence(scan.manifest.last_sequence());
     let (cut, left_out) = (scan.manifest.incomplete_tail(), sequence.or(zeros.into_inner().end()));
     match cut.filter(|_| misses_tables) {
         Some(offset) => {
             let expected = "a MANIFEST that lists all tables of its database";
             let found = "its end missing, and tables that it does not list";
-            verdict.findings.push(Finding::new(Code::ManifestCut, offset, expected, found));
+            verdict.problems.push(Problem::new(Code::ManifestCut, offset, expected, found));
         }
         None => verdict.take_end(cut, left_out),
     }
@@ -63,10 +63,10 @@ pub(crate) fn manifest(source: &mut dyn Read, misses_tables: bool) -> Checked {
 impl Checked {
     /// What follows the last whole record of a MANIFEST that misses no table: a record cut short at `cut`, or bytes
     /// that LevelDB ignores.
-    pub(super) fn take_end(&mut self, cut: Option<u64>, left_out: Option<PassedOver>) {
+    pub(super) fn take_end(&mut self, cut: Option<u64>, left_out: Option<Skipped>) {
         match (cut, left_out) {
-            (_, Some(PassedOver::Zeros(offset))) => self.notes.push(Note::Preallocated(offset)),
-            (_, Some(left_out)) => self.findings.push(left_out.finding()),
+            (_, Some(Skipped::Zeros(offset))) => self.notes.push(Note::Preallocated(offset)),
+            (_, Some(left_out)) => self.problems.push(left_out.problem()),
             (Some(_), None) => self.notes.push(Note::CutWrite),
             (None, None) => {}
         }
@@ -87,7 +87,7 @@ struct Found {
     /// The offset of the last batch, and the sequence number of its last write so far.
     last: Option<(u64, u64)>,
     /// After the last write.
-    damage: Option<Finding>,
+    damage: Option<Problem>,
     /// Writes with a sequence number of an earlier write.
     repeated: u64,
     /// Damaged places searched for a wrong bit.
@@ -120,7 +120,7 @@ impl Found {
     fn write(&mut self, write: LogWrite<'_>) {
         let (before, number) = (self.last.map(|(_, number)| number), write.sequence);
         if let Some(damage) = self.damage.take() {
-            self.verdict.findings.push(damage.meaning(&loss(before, number)));
+            self.verdict.problems.push(damage.meaning(&loss(before, number)));
         } else if let Some(before) = before.filter(|before| number.saturating_sub(*before) > 1)
             && self.gaps.len() < MAX_GAPS
         {
@@ -139,43 +139,43 @@ impl Found {
     }
 
     fn error(&mut self, error: &Error, contents: &ZeroFinder) {
-        let finding = self.with_wrong_bit(Finding::of(error), contents);
-        if finding.code.hides() {
-            self.verdict.findings.push(finding);
+        let problem = self.with_wrong_bit(Problem::of(error), contents);
+        if problem.code.hides() {
+            self.verdict.problems.push(problem);
         } else {
-            self.damage.get_or_insert(Finding { code: Code::LogDamaged, ..finding });
+            self.damage.get_or_insert(Problem { code: Code::LogDamaged, ..problem });
         }
     }
 
-    fn with_wrong_bit(&mut self, finding: Finding, contents: &ZeroFinder) -> Finding {
-        let offset = finding.offset.filter(|_| self.tried < MAX_TRIED_BITS && self.damage.is_none());
+    fn with_wrong_bit(&mut self, problem: Problem, contents: &ZeroFinder) -> Problem {
+        let offset = problem.offset.filter(|_| self.tried < MAX_TRIED_BITS && self.damage.is_none());
         self.tried += u32::from(offset.is_some());
-        finding.with_wrong_bit(offset.and_then(|offset| contents.wrong_bit(offset)))
+        problem.with_wrong_bit(offset.and_then(|offset| contents.wrong_bit(offset)))
     }
 
     fn end(mut self, is_cut: bool, contents: ZeroFinder) -> Checked {
         if let Some(damage) = self.damage.take() {
-            self.verdict.findings.push(damage.meaning(&lost_after(self.last)));
+            self.verdict.problems.push(damage.meaning(&lost_after(self.last)));
         }
-        let length = contents.length().map(|wrong| self.with_wrong_bit(wrong.finding(), &contents));
+        let length = contents.length().map(|wrong| self.with_wrong_bit(wrong.problem(), &contents));
         let mut verdict = self.verdict;
         (verdict.writes, verdict.batches) = (Some(self.writes), Some(self.batches));
         match length {
-            Some(finding) => {
-                let finding = Finding { code: Code::LogDamaged, ..finding };
-                verdict.findings.push(finding.meaning(&lost_after(self.last)));
+            Some(problem) => {
+                let problem = Problem { code: Code::LogDamaged, ..problem };
+                verdict.problems.push(problem.meaning(&lost_after(self.last)));
             }
             None if is_cut => verdict.notes.push(Note::CutWrite),
             None => {}
         }
         match contents.end() {
-            Some(PassedOver::Zeros(offset)) => verdict.notes.push(Note::Preallocated(offset)),
-            Some(hidden @ PassedOver::Hidden(offset)) => {
+            Some(Skipped::Zeros(offset)) => verdict.notes.push(Note::Preallocated(offset)),
+            Some(hidden @ Skipped::Hidden(offset)) => {
                 let gap = self.gaps.iter().find(|(after, ..)| *after > offset);
                 let text = gap.map(|(_, before, after)| loss(Some(*before), *after));
                 let text = text.unwrap_or_else(|| "writes may be lost where there are zeros".to_owned());
-                let finding = Finding { code: Code::LogDamaged, ..hidden.finding() };
-                verdict.findings.push(finding.meaning(&text));
+                let problem = Problem { code: Code::LogDamaged, ..hidden.problem() };
+                verdict.problems.push(problem.meaning(&text));
             }
             _ => {}
         }

@@ -2,9 +2,9 @@
 
 mod budget;
 mod check;
-mod denials;
 mod doubt;
 mod extents;
+mod false_negatives;
 mod log;
 mod order;
 pub(crate) mod run;
@@ -13,7 +13,7 @@ mod versions;
 mod walk;
 
 pub(crate) use check::table;
-pub(crate) use denials::DenialCount;
+pub(crate) use false_negatives::FalseNegativeCount;
 pub(crate) use log::log;
 pub use run::VerifyOutcome;
 pub(crate) use run::{VerifySurvey, manifest, other, verdicts_on_folder};

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use filterblock::table::{SharedComparator, known_comparator};
 use filterblock::{KeyFormat, quote};
 
-use super::denials::StoredKey;
+use super::false_negatives::StoredKey;
 use crate::audit::key_encoding::KeyEncoding;
-use crate::report::{Code, Finding, Findings, Note};
+use crate::report::{Code, Note, Problem, Problems};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum ExpectedOrder {
@@ -25,7 +25,7 @@ pub(super) struct OrderCheck {
     /// Of user keys; `None`: bytewise, or unknown.
     order: Option<SharedComparator>,
     /// By possible encoding.
-    encodings: Vec<(KeyEncoding, Findings)>,
+    encodings: Vec<(KeyEncoding, Problems)>,
     last_key: Vec<u8>,
     has_last_key: bool,
     /// The last one of the index.
@@ -51,7 +51,7 @@ impl OrderCheck {
             is_checked: !matches!(expected, ExpectedOrder::Custom(_)) || order.is_some(),
             order,
             expected,
-            encodings: encodings.iter().map(|&encoding| (encoding, Findings::default())).collect(),
+            encodings: encodings.iter().map(|&encoding| (encoding, Problems::default())).collect(),
             last_key: Vec::new(),
             has_last_key: false,
             separator: Vec::new(),
@@ -107,34 +107,34 @@ impl OrderCheck {
     }
 
     /// Returns a note if the order is unknown, or if the one that was presumed does not hold.
-    pub(super) fn finish(self) -> Result<Findings, Note> {
+    pub(super) fn finish(self) -> Result<Problems, Note> {
         if let (ExpectedOrder::Custom(comparator), None) = (&self.expected, &self.order) {
             let comparator = comparator.clone();
             return Err(Note::CustomOrder { comparator });
         }
         debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
         // The encoding with the fewest problems counts as right.
-        let best = self.encodings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
-        let findings = best.unwrap_or_default();
-        match findings.first() {
+        let best = self.encodings.into_iter().map(|(_, problems)| problems).min_by_key(Problems::total);
+        let problems = best.unwrap_or_default();
+        match problems.first() {
             Some(first) if self.expected == ExpectedOrder::Presumed => {
                 Err(Note::NotBytewise(Box::new(first.clone())))
             }
-            _ => Ok(findings),
+            _ => Ok(problems),
         }
     }
 }
 
 /// Adds a problem for each encoding in which `next` must not follow `previous`.
 fn compare(
-    encodings: &mut [(KeyEncoding, Findings)],
+    encodings: &mut [(KeyEncoding, Problems)],
     order: Option<&SharedComparator>,
     (previous, next): (&[u8], &[u8]),
     may_equal: bool,
     code: Code,
     offset: u64,
 ) {
-    for (encoding, findings) in encodings {
+    for (encoding, problems) in encodings {
         let found = match order {
             None => encoding.compare(previous, next),
             // Only databases name an order, and their keys are internal keys.
@@ -145,9 +145,9 @@ fn compare(
             Ordering::Equal if may_equal => {}
             _ => {
                 let how = if may_equal { "at or after" } else { "after" };
-                findings.add(code, || {
+                problems.add(code, || {
                     let expected = format!("a key {how} {}", quote(previous));
-                    Finding::new(code, offset, expected, quote(next).to_string())
+                    Problem::new(code, offset, expected, quote(next).to_string())
                 });
             }
         }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     /// Checks these keys. Those in capitals are separators of the index.
-    fn follow(expected: ExpectedOrder, keys: &[&[u8]]) -> Result<Vec<Finding>, Note> {
+    fn follow(expected: ExpectedOrder, keys: &[&[u8]]) -> Result<Vec<Problem>, Note> {
         let follow = |most| {
             let mut order = OrderCheck::new(expected.clone(), &[KeyEncoding::Whole]);
             let is_separator = |key: &&[u8]| key.iter().any(u8::is_ascii_uppercase);
@@ -174,7 +174,7 @@ mod tests {
                     order.keys(&entries, 10);
                 }
             }
-            order.finish().map(|findings| findings.to_list())
+            order.finish().map(|problems| problems.to_list())
         };
         // The result does not depend on how many keys come at a time.
         let found = follow(usize::MAX);

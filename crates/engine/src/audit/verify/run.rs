@@ -11,11 +11,11 @@ use filterblock::table::ReadAt;
 use super::{Versions, check::table, log};
 use crate::audit::current_manifest::{NO_CURRENT, current, missing_manifest, open};
 use crate::audit::order::Order;
-use crate::audit::passed_over::PassedOver;
+use crate::audit::skipped::Skipped;
 use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    About, Checked, Code, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified,
+    About, Checked, Code, ErrorKind, Note, Problem, StateFault, Subject, Verdict, VerdictCounts, Verified,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
@@ -75,11 +75,11 @@ impl Survey for VerifySurvey {
     }
 
     fn failed(&self, error: &Error) -> Checked {
-        Checked::of_finding(Finding::of(error))
+        Checked::of_problem(Problem::of(error))
     }
 
     fn has_vanished(&self, verdict: &Checked) -> bool {
-        verdict.findings.kind() == Some(ErrorKind::Vanished)
+        verdict.problems.kind() == Some(ErrorKind::Vanished)
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) 
             let mut verdict = log(contents, order);
             if listed.is_some_and(|folder| !folder.is_log_live(&file.path)) {
                 verdict.notes.push(Note::ObsoleteLog);
-                let damage = std::mem::take(&mut verdict.findings);
+                let damage = std::mem::take(&mut verdict.problems);
                 let damage = damage.first().map(|first| Note::DamagedObsoleteLog(Box::new(first.clone())));
                 verdict.notes.extend(damage);
                 verdict.stretches.clear();
@@ -128,7 +128,7 @@ impl<'e> Fold<'e> {
     }
 
     fn take(&mut self, event: Event<Checked>, show: &mut Show<'_>) -> io::Result<()> {
-        let unreadable = |wanted, error| Checked::of_finding(Finding::unreadable(wanted, error));
+        let unreadable = |wanted, error| Checked::of_problem(Problem::unreadable(wanted, error));
         match event {
             Event::ListFailed { input, error } => {
                 self.outcome.list_failed = true;
@@ -156,9 +156,9 @@ impl<'e> Fold<'e> {
             Event::End(place) => {
                 let (mut checked, files) = self.folder.take().unwrap_or_default();
                 self.versions
-                    .finding(&place.folder, self.engine)
+                    .problem(&place.folder, self.engine)
                     .into_iter()
-                    .for_each(|finding| checked.findings.push(finding));
+                    .for_each(|problem| checked.problems.push(problem));
                 let mut verified =
                     Verified::new(place.subject(&[]), About::Folder, checked).of_folder(&place.folder);
                 verified.verdict = verified.verdict.max(files);
@@ -221,15 +221,15 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> (Vec<Verified>, Checke
         let is_log = path.extension().is_some_and(|extension| extension == "log");
         let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let about = if is_log || is_folder { About::Unreadable } else { About::Table };
-        of(path, about, Checked::of_finding(Finding::unreadable("a table", error)))
+        of(path, about, Checked::of_problem(Problem::unreadable("a table", error)))
     });
     let (manifest, checked) = manifest(folder);
-    let manifest = manifest.map(|(path, finding)| of(path, About::Manifest, Checked::of_finding(finding)));
+    let manifest = manifest.map(|(path, problem)| of(path, About::Manifest, Checked::of_problem(problem)));
     let missing = folder.missing().map(|(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let found = format!("no such file{}", folder.copy_text(table));
-        let finding = Finding::new(Code::TableMissing, None, expected, found);
-        of(&path, About::Table, Checked::of_finding(finding.with_lost(LostKeys::of_table(table))))
+        let problem = Problem::new(Code::TableMissing, None, expected, found);
+        of(&path, About::Table, Checked::of_problem(problem.with_lost(LostKeys::of_table(table))))
     });
     (skipped.chain(manifest).chain(missing).collect(), checked)
 }
@@ -244,12 +244,12 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
 }
 
 /// The problem of the MANIFEST and its path, and the verdict on the database as a whole.
-pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Finding)>, Checked) {
+pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Problem)>, Checked) {
     let mut checked = Checked::default();
     if let Some((path, error)) = folder.manifest_error() {
-        let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
+        let problem = Problem::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
-        let finding = match folder.database().manifest().err().and_then(missing_manifest) {
+        let problem = match folder.database().manifest().err().and_then(missing_manifest) {
             Some(title) => {
                 let is_current = path.file_name().is_some_and(|name| name == "CURRENT");
                 let code = if is_current { Code::CurrentMissing } else { Code::ManifestMissing };
@@ -258,33 +258,33 @@ pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Finding)>, Check
                     false => format!("{title}, so LevelDB does not open the database"),
                 };
                 checked.warnings.extend(is_current.then(|| NO_CURRENT.to_owned()));
-                Finding { code, plain: Some(plain), title: Some(title), ..finding }
+                Problem { code, plain: Some(plain), title: Some(title), ..problem }
             }
-            None if finding.code == Code::CurrentDamaged => {
-                Finding { title: finding.plain.clone(), ..finding }
+            None if problem.code == Code::CurrentDamaged => {
+                Problem { title: problem.plain.clone(), ..problem }
             }
-            None => return (Some((path, finding)), checked),
+            None => return (Some((path, problem)), checked),
         };
-        checked.findings.push(finding);
+        checked.problems.push(problem);
         return (None, checked);
     }
     let faults = state::faults(folder);
-    faults.iter().for_each(|fault| checked.findings.push(fault.finding()));
+    faults.iter().for_each(|fault| checked.problems.push(fault.problem()));
     checked.warnings = faults.iter().filter_map(StateFault::warning).collect();
     // Tables that the MANIFEST misses show what was at its end.
     if !faults.iter().any(|fault| matches!(fault, StateFault::Unlisted(_))) {
-        checked.take_end(folder.incomplete_tail(), passed_over(folder));
+        checked.take_end(folder.incomplete_tail(), skipped(folder));
     }
-    state::huge_manifest(folder).iter().for_each(|huge| checked.findings.push(huge.finding()));
+    state::huge_manifest(folder).iter().for_each(|huge| checked.problems.push(huge.problem()));
     (None, checked)
 }
 
 /// What LevelDB silently skips in the MANIFEST, or takes as it is. `None`: nothing, or the MANIFEST can no longer be
 /// read.
-fn passed_over(folder: &Folder) -> Option<PassedOver> {
+fn skipped(folder: &Folder) -> Option<Skipped> {
     let last = folder.database().manifest().ok()?.last_sequence();
-    PassedOver::sequence(last).or_else(|| {
+    Skipped::sequence(last).or_else(|| {
         let path = current(folder, folder.storage())?;
-        PassedOver::zeros(open(&path, true, folder.storage()).ok()?).ok()?
+        Skipped::zeros(open(&path, true, folder.storage()).ok()?).ok()?
     })
 }

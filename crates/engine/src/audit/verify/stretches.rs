@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::denials::StoredKey;
+use super::false_negatives::StoredKey;
 use crate::audit::order::Order;
 
 /// Stretches of a table.

@@ -17,7 +17,7 @@ use crate::audit::current_manifest::is_goleveldb;
 use crate::audit::order::Order;
 use crate::audit::scan::Stored;
 use crate::engine::Engine;
-use crate::report::{Checked, Code, Finding};
+use crate::report::{Checked, Code, Problem};
 use crate::run::InputFile;
 use crate::walk::Folder;
 use crate::words::counted;
@@ -65,7 +65,7 @@ impl Versions {
 
     /// Keys of which a lookup finds an older version first. `None`: there are none, or the folder cannot be judged
     /// without a sound MANIFEST and a known key order.
-    pub(crate) fn finding(&self, folder: &Folder, engine: &Engine) -> Option<Finding> {
+    pub(crate) fn problem(&self, folder: &Folder, engine: &Engine) -> Option<Problem> {
         let database = folder.database();
         let manifest = database.manifest().ok()?;
         let order = Order::of(manifest.comparator()?)?;
@@ -148,7 +148,7 @@ struct Version {
 }
 
 impl Check<'_> {
-    fn ranges<O: Opener>(&self, opener: O, ranges: &[Range<'_>]) -> Option<Finding> {
+    fn ranges<O: Opener>(&self, opener: O, ranges: &[Range<'_>]) -> Option<Problem> {
         let opener = TablesAndLogs { opener, reads_logs: self.reads_logs };
         let mut scan = self.database.scan_versions_with(self.options, opener).ok()?;
         let (mut keys, mut errors, mut entries) = (0_u64, 0_u32, 0_u64);
@@ -209,7 +209,7 @@ impl Check<'_> {
             "a newer version of {} lies below an older one: LevelDB's lookups return the older",
             counted(keys, "key")
         );
-        Some(Finding::new(Code::NewerBelow, None, expected, found).meaning(&text))
+        Some(Problem::new(Code::NewerBelow, None, expected, found).meaning(&text))
     }
 
     /// Expected and found.

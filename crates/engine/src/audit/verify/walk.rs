@@ -4,16 +4,16 @@ use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, Structure, quote};
 
 use super::budget::{Budget, Exceeded};
-use super::denials::{BATCH_KEYS, Batch, StoredKey};
+use super::false_negatives::{BATCH_KEYS, Batch, StoredKey};
 use super::stretches::TableStretches;
-use super::{denials::DenialCheck, extents::BlockExtents, order::OrderCheck};
+use super::{extents::BlockExtents, false_negatives::FalseNegativeCheck, order::OrderCheck};
 use crate::audit::correct::key_orders::{Between, KeyOrders};
 use crate::audit::correct::{corrected, patched};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::read_options;
 use crate::audit::stats::{KeyCounter, Offsets};
-use crate::report::{Checked, Code, Finding, Findings, Note};
+use crate::report::{Checked, Code, Note, Problem, Problems};
 
 /// Of names in the metaindex with handles as values: filters, and Basho's counters.
 const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
@@ -21,7 +21,7 @@ const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
 pub(super) struct Walk<'a, 'v, R> {
     table: &'a Table<R>,
     order: OrderCheck,
-    pub(super) denials: Option<DenialCheck<'a>>,
+    pub(super) false_negatives: Option<FalseNegativeCheck<'a>>,
     /// The first of the possible ones.
     pub(super) encoding: KeyEncoding,
     /// All keys have to be internal keys.
@@ -50,8 +50,8 @@ const MAX_TRIED_BITS: u32 = 4;
 const MAX_TRIED_BLOCK: usize = 1 << 20;
 
 pub(super) struct Walked {
-    pub(super) order: std::result::Result<Findings, Note>,
-    pub(super) denials: Option<(u64, Findings, Option<LegacyHash>)>,
+    pub(super) order: std::result::Result<Problems, Note>,
+    pub(super) false_negatives: Option<(u64, Problems, Option<LegacyHash>)>,
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) last_key: Option<Vec<u8>>,
     pub(super) counter: KeyCounter,
@@ -90,7 +90,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         Self {
             table,
             order,
-            denials: None,
+            false_negatives: None,
             encoding: KeyEncoding::Whole,
             is_internal: false,
             seen: None,
@@ -124,11 +124,11 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 
     pub(super) fn end(self) -> Walked {
-        let Self { order, denials, first_key, counter, extents, stretches, complete, .. } = self;
+        let Self { order, false_negatives, first_key, counter, extents, stretches, complete, .. } = self;
         Walked {
             last_key: order.last_key().map(<[u8]>::to_vec),
             order: order.finish(),
-            denials: denials.map(DenialCheck::finish),
+            false_negatives: false_negatives.map(FalseNegativeCheck::finish),
             first_key,
             counter,
             extents,
@@ -180,9 +180,9 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> std::result::Result<(), Stop> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
-            self.verdict.findings.add(Code::RepeatedBlock, || {
+            self.verdict.problems.add(Code::RepeatedBlock, || {
                 let expected = format!("an index that names the data block at {} once", handle.offset);
-                Finding::new(Code::RepeatedBlock, self.table.index_handle().offset, expected, "it again")
+                Problem::new(Code::RepeatedBlock, self.table.index_handle().offset, expected, "it again")
             });
             return Ok(());
         }
@@ -207,13 +207,13 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             }
         };
         self.extents.add(handle);
-        if let Some(denials) = &mut self.denials {
-            denials.begin_block(handle.offset);
+        if let Some(false_negatives) = &mut self.false_negatives {
+            false_negatives.begin_block(handle.offset);
         }
         let within = self.entries(&mut entries, handle.offset, bounds);
         self.cursor = Some(entries);
-        if let Some(denials) = &mut self.denials {
-            denials.end_block();
+        if let Some(false_negatives) = &mut self.false_negatives {
+            false_negatives.end_block();
         }
         Ok(within?)
     }
@@ -258,18 +258,18 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             self.first_key = keys.first().map(|stored| stored.key.to_vec());
         }
         self.order.keys(keys, offset);
-        if let Some(denials) = &mut self.denials {
-            denials.keys(keys);
+        if let Some(false_negatives) = &mut self.false_negatives {
+            false_negatives.keys(keys);
         }
         if let Some(stretches) = &mut self.stretches {
             stretches.add(keys, offset);
         }
         if self.is_internal {
             for key in keys.iter().filter(|stored| stored.filtered.is_none()).map(|stored| stored.key) {
-                self.verdict.findings.add(Code::ShortKey, || {
+                self.verdict.problems.add(Code::ShortKey, || {
                     let expected = "an internal key of at least 8 bytes, or 16 with an expiry";
                     let found = format!("{}, of {} bytes", quote(key), key.len());
-                    Finding::new(Code::ShortKey, offset, expected, found)
+                    Problem::new(Code::ShortKey, offset, expected, found)
                 });
             }
         }
@@ -307,9 +307,9 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
 
     fn damage_with(&mut self, error: &Error, bounds: Bounds<'_>, bit: Option<u64>) {
         self.complete = false;
-        let (finding, encoding) = (Finding::of(error).with_wrong_bit(bit), self.shown_encoding());
+        let (problem, encoding) = (Problem::of(error).with_wrong_bit(bit), self.shown_encoding());
         let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding).filter(|_| bit.is_none());
-        self.verdict.findings.add(finding.code, || finding.with_lost(lost()));
+        self.verdict.problems.add(problem.code, || problem.with_lost(lost()));
     }
 
     /// Decides which part of a key is shown.
@@ -320,8 +320,8 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     /// `after`: the last key of the index before the part left out.
     fn over_budget(&mut self, exceeded: Exceeded, offset: u64, after: Option<&[u8]>) {
         self.complete = false;
-        let finding = Finding::new(Code::Limit, offset, exceeded.expected(), "more");
-        self.verdict.findings.push(finding.with_lost(LostKeys::between(after, None, self.shown_encoding())));
+        let problem = Problem::new(Code::Limit, offset, exceeded.expected(), "more");
+        self.verdict.problems.push(problem.with_lost(LostKeys::between(after, None, self.shown_encoding())));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Pages of invented databases.
 
-#[cfg(feature = "fs")]
-mod ledger;
 mod markup;
 mod models;
+#[cfg(feature = "fs")]
+mod repair_report;
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use super::document::document;
 use super::request::Shown;
 use super::verdict::facts;
 use crate::audit::CutKey;
-use crate::audit::overview::{Kind, Overview, OverviewFindings};
+use crate::audit::overview::{Kind, Overview, OverviewProblems};
 use crate::audit::tune::advise;
 use crate::audit::tune::examples::{tuning, with_lookups};
 use crate::report::{
-    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Finding, HugeManifest, Table, TuneFailure,
+    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, HugeManifest, Problem, Table, TuneFailure,
     Tuning, Verdict,
 };
 use crate::words::{AdviceText, advice_text, rebuild_command, repair_command};
@@ -138,8 +138,8 @@ fn a_reason_against_tuning_is_shown() {
 #[test]
 fn false_negatives_are_those_of_the_verification() {
     let mut overview = database(3);
-    let finding = Finding::new(Code::FalseNegative, 7, "this", "that");
-    overview.found.add(b"1", TableVerdict { false_negatives: 7, ..TableVerdict::of_finding(finding) }, true);
+    let problem = Problem::new(Code::FalseNegative, 7, "this", "that");
+    overview.found.add(b"1", TableVerdict { false_negatives: 7, ..TableVerdict::of_problem(problem) }, true);
     let command =
         |bits: &str| rebuild_command(Path::new("my db"), &["--bits-per-key", bits].map(str::to_owned));
     let mut tuning = tuning(Some(16));
@@ -152,7 +152,7 @@ fn false_negatives_are_those_of_the_verification() {
     }
     let tables = vec!["2".to_owned()];
     tuning.facts.false_negatives = FalseNegatives { tables, hidden: 3, keys: Some(50) };
-    overview.found = OverviewFindings::default();
+    overview.found = OverviewProblems::default();
     let (text, _) = page(&overview, Some(&tuning));
     assert_eq!(text.headline(), "false negatives: filters of 2 hide 3 of 50 keys");
 }
@@ -167,17 +167,17 @@ fn the_worst_counts() {
         text
     };
     let path = Path::new("my db");
-    let finding = |code| TableVerdict::of_finding(Finding::new(code, 7, "this", "that"));
+    let problem = |code| TableVerdict::of_problem(Problem::new(code, 7, "this", "that"));
     let starts = |text: AdviceText, start: &str, commands: &[String]| {
         assert!(text.headline().starts_with(start) && text.commands == commands, "{text:?}");
     };
     let repair = [repair_command(path)];
     starts(verdict(&|_| {}), "fine", &[]);
     let denied = |overview: &mut Overview| {
-        let verdict = TableVerdict { false_negatives: 3, ..finding(Code::FalseNegative) };
+        let verdict = TableVerdict { false_negatives: 3, ..problem(Code::FalseNegative) };
         overview.found.add(b"1.ldb", verdict, true);
     };
-    let wrong = |code: Code| move |overview: &mut Overview| overview.found.add(b"2.ldb", finding(code), true);
+    let wrong = |code: Code| move |overview: &mut Overview| overview.found.add(b"2.ldb", problem(code), true);
     let both = |overview: &mut Overview| {
         denied(overview);
         wrong(Code::Checksum)(overview);
@@ -195,8 +195,8 @@ fn the_worst_counts() {
     );
     starts(verdict(&wrong(Code::Limit)), "cannot tell: 2.ldb", &[]);
     let deeper = |overview: &mut Overview| {
-        let finding = Finding::new(Code::NewerBelow, 7, "this", "that").meaning("the older is found");
-        overview.found.add(b"my db", TableVerdict::of_finding(finding), true);
+        let problem = Problem::new(Code::NewerBelow, 7, "this", "that").meaning("the older is found");
+        overview.found.add(b"my db", TableVerdict::of_problem(problem), true);
     };
     let text = verdict(&deeper);
     assert_eq!((text.headline(), &*text.paragraphs[0]), ("damaged".to_owned(), "The older is found."));
@@ -239,8 +239,8 @@ fn of_several_policies_the_most_frequent_is_named() {
     for table in overview.tables.iter_mut().skip(1) {
         table.filter.as_mut().unwrap().policy = "leveldb.BuiltinBloomFilter".into();
     }
-    let finding = Finding::new(Code::FalseNegative, 7, "this", "that");
-    overview.found.add(b"1", TableVerdict { false_negatives: 7, ..TableVerdict::of_finding(finding) }, true);
+    let problem = Problem::new(Code::FalseNegative, 7, "this", "that");
+    overview.found.add(b"1", TableVerdict { false_negatives: 7, ..TableVerdict::of_problem(problem) }, true);
     let words = ["--bits-per-key", "10", "--policy", "leveldb.BuiltinBloomFilter"].map(str::to_owned);
     let (text, _) = page(&overview, None);
     assert_eq!(text.commands, [rebuild_command(Path::new("my db"), &words)]);
@@ -255,7 +255,7 @@ fn problems_stand_with_what_they_mean() {
     let mut overview = database(3);
     for at in 0..300 {
         let mut verdict = TableVerdict { entries: 10, ..TableVerdict::default() };
-        verdict.findings.push(Finding::new(Code::Checksum, at, "a checksum of 1", "2"));
+        verdict.problems.push(Problem::new(Code::Checksum, at, "a checksum of 1", "2"));
         overview.found.add(format!("{at}.ldb").as_bytes(), verdict, true);
     }
     let (_, html) = page(&overview, None);
@@ -288,8 +288,8 @@ fn hostile_names_are_text() {
         ..Overview::new(Kind::Database)
     };
     overview.found.verified = true;
-    let finding = Finding::new(Code::KeyOrder, 5, SCRIPT, SCRIPT.repeat(500));
-    overview.found.add(SCRIPT.as_bytes(), TableVerdict::of_finding(finding), true);
+    let problem = Problem::new(Code::KeyOrder, 5, SCRIPT, SCRIPT.repeat(500));
+    overview.found.add(SCRIPT.as_bytes(), TableVerdict::of_problem(problem), true);
     overview.found.see_log(SCRIPT.as_bytes(), SCRIPT.to_owned());
     let mut tuning = with_lookups();
     tuning.left_out[0].name = SCRIPT.to_owned();

@@ -166,10 +166,10 @@ fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
         let file = std::fs::File::open(root.database().join("000050.dbtmp")).unwrap();
         let checked = verify::table(file, None, false, &Engine::new(), false, &()).unwrap();
         dir.remove("000050.dbtmp").unwrap();
-        checked.findings
+        checked.problems
     };
-    let findings = verdict(&bad);
-    assert_eq!(findings.verdict(), Verdict::FalseNegatives);
-    assert!(findings.first().unwrap().code.is_of_filters());
+    let problems = verdict(&bad);
+    assert_eq!(problems.verdict(), Verdict::FalseNegatives);
+    assert!(problems.first().unwrap().code.is_of_filters());
     assert!(verdict(&filters(Arc::new(BloomFilterPolicy::new(20)))).is_empty());
 }

@@ -123,7 +123,7 @@ impl fmt::Display for Report {
             "  {} overwrites, {} deletions, {} snapshots held",
             self.overwrites, self.deletions, self.snapshots
         )?;
-        writeln!(f, "  verify: {} entries, no finding", self.entries)?;
+        writeln!(f, "  verify: {} entries, no problem", self.entries)?;
         writeln!(f, "  scan: {} entries, those of LevelDB's iterator", self.scanned)?;
         writeln!(
             f,

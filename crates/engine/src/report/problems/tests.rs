@@ -1,21 +1,21 @@
 use super::*;
 
-fn finding(code: Code, offset: u64) -> Finding {
-    Finding::new(code, offset, "this", "that")
+fn problem(code: Code, offset: u64) -> Problem {
+    Problem::new(code, offset, "this", "that")
 }
 
 #[test]
 fn the_first_of_each_code_are_kept_and_the_others_counted() {
-    let mut findings = Findings::default();
-    (0..20).for_each(|at| findings.push(finding(Code::Checksum, at)));
-    findings.push(finding(Code::BadBlock, 7));
-    assert_eq!(findings.total(), 21);
-    let mut both = Findings::default();
-    both.push(finding(Code::Checksum, 100));
-    both.append(findings);
+    let mut problems = Problems::default();
+    (0..20).for_each(|at| problems.push(problem(Code::Checksum, at)));
+    problems.push(problem(Code::BadBlock, 7));
+    assert_eq!(problems.total(), 21);
+    let mut both = Problems::default();
+    both.push(problem(Code::Checksum, 100));
+    both.append(problems);
     assert_eq!(both.total(), 22);
     let list = both.to_list();
-    let offsets: Vec<_> = list.iter().map(|finding| finding.offset).collect();
+    let offsets: Vec<_> = list.iter().map(|problem| problem.offset).collect();
     let kept = std::iter::once(100).chain(0..15).chain([7]).map(Some).chain([None]);
     assert_eq!(offsets, kept.collect::<Vec<_>>());
     assert_eq!(
@@ -27,16 +27,16 @@ fn the_first_of_each_code_are_kept_and_the_others_counted() {
 #[test]
 fn the_worst_problem_decides_the_verdict() {
     for &code in Code::ALL {
-        let mut findings = Findings::default();
-        findings.push(finding(Code::FilterMalformed, 0));
-        findings.push(finding(code, 0));
+        let mut problems = Problems::default();
+        problems.push(problem(Code::FilterMalformed, 0));
+        problems.push(problem(code, 0));
         let verdict = match code.name() {
             "unreadable" | "unsupported" | "encrypted" | "other-format" | "limit" => Verdict::CannotTell,
             "filter-malformed" | "manifest-huge" => Verdict::CouldBeBetter,
             "false-negative" => Verdict::FalseNegatives,
             _ => Verdict::Damaged,
         };
-        assert_eq!(findings.verdict(), verdict, "{code:?}");
-        assert_eq!(findings.worst().unwrap().code.verdict(), verdict);
+        assert_eq!(problems.verdict(), verdict, "{code:?}");
+        assert_eq!(problems.worst().unwrap().code.verdict(), verdict);
     }
 }

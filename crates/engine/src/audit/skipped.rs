@@ -6,13 +6,13 @@ use bytes::Bytes;
 use filterblock::database::FragmentHeader;
 
 use super::correct::fragments::{BLOCK_LEN, Fragment, Fragments, Piece, header_at, reserved};
-use crate::report::{Code, ErrorKind, Fault, Finding};
+use crate::report::{Code, ErrorKind, Fault, Problem};
 
 /// A key has no room for a greater sequence number.
 pub(crate) const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PassedOver {
+pub(crate) enum Skipped {
     /// From this offset to the end of the file.
     Zeros(u64),
     /// At this offset, with other bytes after them. LevelDB skips the rest of the block.
@@ -24,7 +24,7 @@ pub(crate) enum PassedOver {
     Sequence(u64),
 }
 
-impl PassedOver {
+impl Skipped {
     /// The first zeros where a record could begin, or else a wrong length at the end. Reads a block only up to damage.
     /// `source` has to stand at the start of the MANIFEST.
     pub(crate) fn zeros(mut source: impl Read) -> io::Result<Option<Self>> {
@@ -57,8 +57,8 @@ impl PassedOver {
         Fault { offset: self.offset(), expected, found, ..Fault::new(message, ErrorKind::Damaged) }
     }
 
-    pub(crate) fn finding(self) -> Finding {
-        Finding::new(Code::ManifestDamaged, self.offset(), self.expected(), self.found())
+    pub(crate) fn problem(self) -> Problem {
+        Problem::new(Code::ManifestDamaged, self.offset(), self.expected(), self.found())
     }
 
     const fn offset(self) -> Option<u64> {
@@ -133,19 +133,19 @@ impl ZeroFinder {
     }
 
     /// A wrong length at the end of all bytes.
-    pub(crate) fn length(&self) -> Option<PassedOver> {
+    pub(crate) fn length(&self) -> Option<Skipped> {
         let wrong = BlockFault::of(&self.block).filter(|fault| fault.is_beyond)?;
-        Some(PassedOver::Length(self.start.saturating_add(wrong.at as u64)))
+        Some(Skipped::Length(self.start.saturating_add(wrong.at as u64)))
     }
 
     /// The zeros found in all bytes, or that length.
-    pub(crate) fn end(mut self) -> Option<PassedOver> {
+    pub(crate) fn end(mut self) -> Option<Skipped> {
         let length = self.length();
         self.end_block();
         if let (None, Some(_)) = (self.zeros, length) {
             return length;
         }
-        self.zeros.map(if self.is_hidden { PassedOver::Hidden } else { PassedOver::Zeros })
+        self.zeros.map(if self.is_hidden { Skipped::Hidden } else { Skipped::Zeros })
     }
 }
 
@@ -193,8 +193,8 @@ mod tests {
         log.into_writer()
     }
 
-    fn space(file: &[u8]) -> Option<PassedOver> {
-        PassedOver::zeros(file).unwrap()
+    fn space(file: &[u8]) -> Option<Skipped> {
+        Skipped::zeros(file).unwrap()
     }
 
     /// In the last block, a length beyond the end is that of a record that was not finished, unless records follow.
@@ -207,12 +207,12 @@ mod tests {
         for (at, offset) in [(5, 0), (107 + 5, 107)] {
             let mut wrong = file.clone();
             wrong[at] = 0x70;
-            assert_eq!(space(&wrong), Some(PassedOver::Length(offset)));
+            assert_eq!(space(&wrong), Some(Skipped::Length(offset)));
         }
         // Nothing comes after it: one bit, or a record that was not finished.
         let mut last = file.clone();
         last[107 + 207 + 5] ^= 0x40;
-        assert_eq!(space(&last), Some(PassedOver::Length(314)));
+        assert_eq!(space(&last), Some(Skipped::Length(314)));
         last[107 + 207 + 5] = 0x70;
         assert_eq!(space(&last), None);
     }
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_sequence_number_has_56_bits() {
         for (last, is_told) in [(0, false), ((1 << 56) - 1, false), (1 << 56, true), (u64::MAX, true)] {
-            assert_eq!(PassedOver::sequence(last), is_told.then_some(PassedOver::Sequence(last)));
+            assert_eq!(Skipped::sequence(last), is_told.then_some(Skipped::Sequence(last)));
         }
     }
 
@@ -231,16 +231,16 @@ mod tests {
             let file = log(records);
             assert_eq!(space(&file), None, "{records:?}");
             let len = file.len() as u64;
-            assert_eq!(space(&[&file[..], &[0; 7]].concat()), Some(PassedOver::Zeros(len)));
-            assert_eq!(space(&[&file[..], &[0; 70_000]].concat()), Some(PassedOver::Zeros(len)));
+            assert_eq!(space(&[&file[..], &[0; 7]].concat()), Some(Skipped::Zeros(len)));
+            assert_eq!(space(&[&file[..], &[0; 70_000]].concat()), Some(Skipped::Zeros(len)));
             let hidden = [&file[..], &[0; 20], &b"record"[..]].concat();
-            assert_eq!(space(&hidden), Some(PassedOver::Hidden(len)));
+            assert_eq!(space(&hidden), Some(Skipped::Hidden(len)));
             // A record in a later block is read, but not what was here.
             let mut later = file.clone();
             later.resize(file.len().next_multiple_of(32_768).max(32_768), 0);
             if later.len() - file.len() >= 7 {
                 later.extend(log(&[9]));
-                assert_eq!(space(&later), Some(PassedOver::Hidden(len)));
+                assert_eq!(space(&later), Some(Skipped::Hidden(len)));
             }
         }
         // Damage ends a block, and LevelDB reports it.

@@ -102,7 +102,7 @@ impl Code {
 /// A fault, or a part that could not be looked at.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Finding {
+pub struct Problem {
     /// Kind of problem. [problems.md](problems.md) gives the meaning, the risk and the remedy of each kind.
     pub code: Code,
     /// The kind of fault.
@@ -132,7 +132,7 @@ pub struct Finding {
     pub other_format: Option<Box<FoundFormat>>,
 }
 
-impl Display for Finding {
+impl Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code.name())?;
         // An error of opening a file has offset 0, which says nothing.
@@ -151,7 +151,7 @@ impl Display for Finding {
     }
 }
 
-impl Finding {
+impl Problem {
     /// A problem at an offset in the file, or about the file as a whole.
     pub fn new(
         code: Code,
@@ -221,9 +221,9 @@ impl Finding {
         match error.without_path() {
             Error::Io { action, offset, source, .. } => {
                 let (expected, found) = (format!("{action} to succeed"), source.to_string());
-                let finding = Self::new(Code::Unreadable, *offset, expected, found);
+                let problem = Self::new(Code::Unreadable, *offset, expected, found);
                 let plain = PathError::of(error, false).in_words();
-                Self { plain, ..finding.of_kind(ErrorKind::of_io(source)) }
+                Self { plain, ..problem.of_kind(ErrorKind::of_io(source)) }
             }
             Error::Corrupt { what, offset, expected, found, .. } => {
                 let plain = (*what == Structure::Current).then(|| format!("{what} has {found}"));
@@ -262,15 +262,15 @@ fn code_of(structure: Structure) -> Code {
 
 /// The first problems about a table or a folder of each code, and the number of all of each code.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Findings {
-    list: Vec<Finding>,
+pub struct Problems {
+    list: Vec<Problem>,
     /// By code.
     counts: Vec<(Code, u64)>,
 }
 
-impl Findings {
+impl Problems {
     /// Adds a problem, which is built only if it is kept.
-    pub fn add(&mut self, code: Code, finding: impl FnOnce() -> Finding) {
+    pub fn add(&mut self, code: Code, problem: impl FnOnce() -> Problem) {
         let count = match self.counts.iter_mut().find(|(counted, _)| *counted == code) {
             Some((_, count)) => {
                 *count += 1;
@@ -282,25 +282,25 @@ impl Findings {
             }
         };
         if count <= MAX_OF_A_CODE {
-            self.list.push(finding());
+            self.list.push(problem());
         }
     }
 
     /// Adds a problem.
-    pub fn push(&mut self, finding: Finding) {
-        self.add(finding.code, || finding);
+    pub fn push(&mut self, problem: Problem) {
+        self.add(problem.code, || problem);
     }
 
     /// Adds the problems of another list.
     pub fn append(&mut self, other: Self) {
         let Self { list, counts } = other;
         let mut kept: Vec<(Code, u64)> = Vec::new();
-        for finding in list {
-            match kept.iter_mut().find(|(code, _)| *code == finding.code) {
+        for problem in list {
+            match kept.iter_mut().find(|(code, _)| *code == problem.code) {
                 Some((_, count)) => *count += 1,
-                None => kept.push((finding.code, 1)),
+                None => kept.push((problem.code, 1)),
             }
-            self.push(finding);
+            self.push(problem);
         }
         for (code, count) in counts {
             let listed = kept.iter().find(|(kept, _)| *kept == code).map_or(0, |(_, count)| *count);
@@ -316,7 +316,7 @@ impl Findings {
     }
 
     /// The first of all problems. `None`: there are no problems.
-    pub fn first(&self) -> Option<&Finding> {
+    pub fn first(&self) -> Option<&Problem> {
         self.list.first()
     }
 
@@ -336,24 +336,24 @@ impl Findings {
     }
 
     /// The first problem of each code, with the number of all of that code.
-    pub fn first_of_each(&self) -> impl Iterator<Item = (&Finding, u64)> {
-        let first = |code| self.list.iter().find(move |finding| finding.code == code);
+    pub fn first_of_each(&self) -> impl Iterator<Item = (&Problem, u64)> {
+        let first = |code| self.list.iter().find(move |problem| problem.code == code);
         self.counts().filter_map(move |(code, count)| Some((first(code)?, count)))
     }
 
     /// The first problem with the worst verdict. `None`: there are no problems.
-    pub fn worst(&self) -> Option<&Finding> {
+    pub fn worst(&self) -> Option<&Problem> {
         let verdict = self.verdict();
-        self.list.iter().find(|finding| finding.code.verdict() == verdict)
+        self.list.iter().find(|problem| problem.code.verdict() == verdict)
     }
 
     /// The kind of the worst problem.
     pub fn kind(&self) -> Option<ErrorKind> {
-        self.worst().map(|finding| finding.kind)
+        self.worst().map(|problem| problem.kind)
     }
 
     /// Returns the problems kept. If some were not kept, a last problem gives their number for each code.
-    pub fn to_list(&self) -> Vec<Finding> {
+    pub fn to_list(&self) -> Vec<Problem> {
         let mut list = self.list.clone();
         let more: Vec<String> = self
             .counts
@@ -363,13 +363,13 @@ impl Findings {
             .collect();
         if !more.is_empty() {
             let expected = format!("at most {MAX_OF_A_CODE} problems of one code to list");
-            list.push(Finding::new(Code::More, None, expected, more.join(", ")));
+            list.push(Problem::new(Code::More, None, expected, more.join(", ")));
         }
         list
     }
 }
 
-impl Serialize for Findings {
+impl Serialize for Problems {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.to_list())
     }

@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::audit::overview::OverviewFindings;
+use crate::audit::overview::OverviewProblems;
 use crate::page::request::Shown;
 use crate::page::words::{message, name};
-use crate::report::{Code, Finding};
+use crate::report::{Code, Problem};
 use crate::words::{count, counted, counted_as};
 
-pub(crate) fn findings(page: &Shown<'_>) -> Markup {
+pub(crate) fn problems(page: &Shown<'_>) -> Markup {
     let found = &page.overview.found;
     html! {
         section {
@@ -46,7 +46,7 @@ pub(crate) fn findings(page: &Shown<'_>) -> Markup {
     }
 }
 
-fn summary(found: &OverviewFindings) -> String {
+fn summary(found: &OverviewProblems) -> String {
     if !found.verified {
         return match found.total() {
             0 => "Nothing wrong was seen. Not every block was read: --no-verify was given.".to_owned(),
@@ -74,7 +74,7 @@ fn summary(found: &OverviewFindings) -> String {
     }
 }
 
-fn texts(found: &OverviewFindings) -> Vec<Vec<Cell>> {
+fn texts(found: &OverviewProblems) -> Vec<Vec<Cell>> {
     let line = |(file, code, text): &(Vec<u8>, Code, String)| {
         vec![
             Cell::Head(name(file)),
@@ -85,20 +85,20 @@ fn texts(found: &OverviewFindings) -> Vec<Vec<Cell>> {
     found.texts.iter().map(line).collect()
 }
 
-fn list(found: &OverviewFindings) -> Vec<Vec<Cell>> {
-    let line = |(file, finding): &(Vec<u8>, Finding)| {
-        let lost = finding.lost.as_ref().map(|lost| match finding.code.hides() {
+fn list(found: &OverviewProblems) -> Vec<Vec<Cell>> {
+    let line = |(file, problem): &(Vec<u8>, Problem)| {
+        let lost = problem.lost.as_ref().map(|lost| match problem.code.hides() {
             true => format!("; not looked at: {lost}"),
             false => format!("; lost: {lost}"),
         });
-        let (expected, found) = match &finding.plain {
+        let (expected, found) = match &problem.plain {
             Some(plain) => ("", plain),
-            None => (&*finding.expected, &finding.found),
+            None => (&*problem.expected, &problem.found),
         };
         vec![
             Cell::Head(name(file)),
-            Cell::Text(html! { code { (finding.code.name()) } }),
-            Cell::Number(finding.offset.map(count).unwrap_or_default()),
+            Cell::Text(html! { code { (problem.code.name()) } }),
+            Cell::Number(problem.offset.map(count).unwrap_or_default()),
             Cell::Words(html! { (message(expected)) }),
             Cell::Words(html! { (message(found)) @if let Some(lost) = lost { (message(&lost)) } }),
         ]
@@ -106,7 +106,7 @@ fn list(found: &OverviewFindings) -> Vec<Vec<Cell>> {
     found.list.iter().map(line).collect()
 }
 
-fn seen(found: &OverviewFindings) -> Vec<Vec<Cell>> {
+fn seen(found: &OverviewProblems) -> Vec<Vec<Cell>> {
     let line = |(file, text): &(Vec<u8>, String)| {
         vec![Cell::Head(name(file)), Cell::Words(html! { (message(text)) })]
     };

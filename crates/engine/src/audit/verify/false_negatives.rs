@@ -9,12 +9,12 @@ use filterblock::{
 };
 
 use crate::audit::key_encoding::KeyEncoding;
-use crate::report::{Code, Finding, Findings};
+use crate::report::{Code, Problem, Problems};
 
 /// For which LevelDB's old policy name may stand. If both fit equally well, the first is taken.
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 
-pub(super) struct DenialCheck<'a> {
+pub(super) struct FalseNegativeCheck<'a> {
     /// Once for each hash that the policy's name may stand for.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
     counts: Vec<InEncoding>,
@@ -29,7 +29,7 @@ struct InEncoding {
     /// Keys that cannot be in this encoding. The filters are not checked for them.
     misfits: u64,
     /// By hash.
-    denials: Vec<Denials>,
+    false_negatives: Vec<Denials>,
 }
 
 #[derive(Default)]
@@ -38,10 +38,10 @@ struct Denials {
     /// In the current data block.
     in_block: u64,
     first: Vec<u8>,
-    findings: Findings,
+    problems: Problems,
 }
 
-impl<'a> DenialCheck<'a> {
+impl<'a> FalseNegativeCheck<'a> {
     /// Takes the combination of encodings and hashes that matches the most keys for the right one.
     pub(super) fn new(
         filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
@@ -54,7 +54,7 @@ impl<'a> DenialCheck<'a> {
         let counts = encodings.iter().map(|&encoding| InEncoding {
             encoding,
             misfits: 0,
-            denials: filters.iter().map(|_| Denials::default()).collect(),
+            false_negatives: filters.iter().map(|_| Denials::default()).collect(),
         });
         Self { counts: counts.collect(), filters, offset: 0, keys: 0 }
     }
@@ -85,14 +85,14 @@ impl<'a> DenialCheck<'a> {
             }
             let probes = probes.get(..asked).unwrap_or_default();
             count.misfits += (keys.len() - asked) as u64;
-            for (filters, denials) in self.filters.iter().zip(&mut count.denials) {
+            for (filters, false_negatives) in self.filters.iter().zip(&mut count.false_negatives) {
                 let mut answers = [alike; BATCH_KEYS];
                 if filter.is_some() {
                     filters.policy().keys_may_match(probes, &mut answers);
                 }
                 for (&(key, _), may_match) in probes.iter().zip(answers) {
                     if !may_match {
-                        denials.note(key);
+                        false_negatives.note(key);
                     }
                 }
             }
@@ -102,44 +102,48 @@ impl<'a> DenialCheck<'a> {
     pub(super) fn end_block(&mut self) {
         let (offset, keys) = (self.offset, self.keys);
         let base_lg = self.filters.first().map_or(0, FilterBlockReader::base_lg);
-        for denials in self.counts.iter_mut().flat_map(|count| &mut count.denials) {
-            let denied = std::mem::take(&mut denials.in_block);
+        for false_negatives in self.counts.iter_mut().flat_map(|count| &mut count.false_negatives) {
+            let denied = std::mem::take(&mut false_negatives.in_block);
             if denied == 0 {
                 continue;
             }
-            denials.total += denied;
-            let first = &denials.first;
-            denials.findings.add(Code::FalseNegative, || {
+            false_negatives.total += denied;
+            let first = &false_negatives.first;
+            false_negatives.problems.add(Code::FalseNegative, || {
                 let filter = offset.checked_shr(base_lg.into()).unwrap_or_default();
                 let expected = format!("filter {filter} to have the stored key {}", quote(first));
                 let found = format!("it ruled out, one of {denied} among the {keys} keys of this data block");
                 let plain = Some(format!("filters hide {denied} of {keys} keys, the first {}", quote(first)));
-                Finding { plain, ..Finding::new(Code::FalseNegative, offset, expected, found) }
+                Problem { plain, ..Problem::new(Code::FalseNegative, offset, expected, found) }
             });
         }
     }
 
     /// The keys hidden, the problems, and the hash if several are possible.
-    pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
+    pub(super) fn finish(self) -> (u64, Problems, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
-        let all = self.counts.into_iter().flat_map(|InEncoding { misfits, denials, .. }| {
-            denials.into_iter().map(move |denials| (denials.total + misfits, denials)).zip(hashes.clone())
+        let all = self.counts.into_iter().flat_map(|InEncoding { misfits, false_negatives, .. }| {
+            false_negatives
+                .into_iter()
+                .map(move |false_negatives| (false_negatives.total + misfits, false_negatives))
+                .zip(hashes.clone())
         });
         let best = all.min_by_key(|((against, _), _)| *against);
-        best.map(|((_, denials), hash)| (denials.total, denials.findings, hash)).unwrap_or_default()
+        best.map(|((_, false_negatives), hash)| (false_negatives.total, false_negatives.problems, hash))
+            .unwrap_or_default()
     }
 }
 
 /// Counts the stored keys that filters of a known policy hide.
-pub(crate) struct DenialCount<'a> {
-    check: Option<DenialCheck<'a>>,
+pub(crate) struct FalseNegativeCount<'a> {
+    check: Option<FalseNegativeCheck<'a>>,
     encoding: KeyEncoding,
     batch: Batch,
 }
 
-impl<'a> DenialCount<'a> {
+impl<'a> FalseNegativeCount<'a> {
     pub(crate) fn new<R>(table: &'a Table<R>, encoding: KeyEncoding) -> Self {
-        let check = table.filter().map(|filters| DenialCheck::new(filters, &[encoding]));
+        let check = table.filter().map(|filters| FalseNegativeCheck::new(filters, &[encoding]));
         Self { check, encoding, batch: Batch::default() }
     }
 

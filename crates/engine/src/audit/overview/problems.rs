@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Checked, Code, Finding, Note, Table};
+use crate::report::{Checked, Code, Note, Problem, Table};
 use crate::words::problem_text;
 
 /// Problems to keep, and also `seen`.
@@ -10,7 +10,7 @@ const MAX_KEPT: usize = 200;
 const MAX_NOTES: usize = 50;
 
 #[derive(Default, Debug)]
-pub(crate) struct OverviewFindings {
+pub(crate) struct OverviewProblems {
     /// With every block and every entry that can be read.
     pub verified: bool,
     /// Verified.
@@ -23,7 +23,7 @@ pub(crate) struct OverviewFindings {
     /// The first problem of each code in each file or folder, whose name comes first.
     pub texts: Vec<(Vec<u8>, Code, String)>,
     /// With the file or folder.
-    pub list: Vec<(Vec<u8>, Finding)>,
+    pub list: Vec<(Vec<u8>, Problem)>,
     /// Found by reading each log and, if nothing was verified, each table.
     pub seen: Vec<(Vec<u8>, String)>,
     /// Left out of `seen`.
@@ -34,25 +34,25 @@ pub(crate) struct OverviewFindings {
     pub more_notes: u64,
 }
 
-impl OverviewFindings {
+impl OverviewProblems {
     pub(crate) fn add(&mut self, name: &[u8], verdict: Checked, is_file: bool) {
         self.files += u64::from(is_file);
         self.entries += verdict.entries;
         self.false_negatives += verdict.false_negatives;
         let room = MAX_KEPT.saturating_sub(self.texts.len());
-        for (finding, number) in verdict.findings.first_of_each().take(room) {
-            let text = problem_text(finding, number, &verdict);
-            self.texts.push((name.to_vec(), finding.code, text));
+        for (problem, number) in verdict.problems.first_of_each().take(room) {
+            let text = problem_text(problem, number, &verdict);
+            self.texts.push((name.to_vec(), problem.code, text));
         }
-        for finding in verdict.findings.to_list() {
-            if finding.code == Code::More {
+        for problem in verdict.problems.to_list() {
+            if problem.code == Code::More {
                 continue;
             }
             if self.list.len() < MAX_KEPT {
-                self.list.push((name.to_vec(), finding));
+                self.list.push((name.to_vec(), problem));
             }
         }
-        for (code, number) in verdict.findings.counts() {
+        for (code, number) in verdict.problems.counts() {
             *self.codes.entry(code).or_default() += number;
         }
         for note in verdict.notes {
@@ -76,7 +76,7 @@ impl OverviewFindings {
     /// Adds the problems of a table that is not verified.
     pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
-        for (what, text) in table.findings() {
+        for (what, text) in table.problems() {
             self.saw(table.name(), format!("{what}: {text}"));
         }
     }
