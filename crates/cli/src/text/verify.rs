@@ -244,14 +244,13 @@ impl Files {
             Verdict::Damaged if !is_of_state => {}
             _ => facts.push(format!("{parts} {were} read; nothing else is wrong")),
         }
-        for (unused, state) in [(&self.unused, "fine, too"), (&self.incomplete, "incomplete")] {
-            if self.answer.verdict != Verdict::Fine || unused.is_empty() {
-                continue;
-            }
-            let are = if unused.len() == 1 { "is" } else { "are" };
-            let tables = counted(unused.len() as u64, "unused table");
-            facts.push(format!("{tables} {are} {state}: {}", names_text(unused)));
-        }
+        let unused = [(&self.unused, "fine, too"), (&self.incomplete, "incomplete")].map(|(names, state)| {
+            let are = if names.len() == 1 { "is" } else { "are" };
+            let tables = counted(names.len() as u64, "unused table");
+            (!names.is_empty()).then(|| format!("{tables} {are} {state}: {}", names_text(names)))
+        });
+        let unused: Vec<_> = unused.into_iter().flatten().collect();
+        facts.extend((self.answer.verdict == Verdict::Fine && !unused.is_empty()).then(|| unused.join("; ")));
         facts.append(&mut self.notes);
         facts
     }

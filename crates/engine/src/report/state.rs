@@ -110,7 +110,7 @@ impl StateFault {
                     "log {log} is missing: the newest writes may have been in it, and LevelDB opens the database without it"
                 )
             }
-            Self::NoManifest(why) => format!("{why}, so LevelDB does not open the database"),
+            Self::NoManifest(why) => why.clone(),
         }
     }
 
