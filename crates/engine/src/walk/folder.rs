@@ -63,7 +63,7 @@ pub fn other_format(database: &Database) -> Option<FoundFormat> {
     FoundFormat::of_database(database, &|path| Some(Box::new(open_file(path, true).ok()?)))
 }
 
-/// Returns true if `path` leads to a file, to a database, or to a folder with tables or with logs to skip.
+/// Returns true if `path` leads to a file, a database, or a folder with tables, or with tables or logs to skip.
 pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
         Ok(PathKind::File) => true,
@@ -283,7 +283,7 @@ impl Folder {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
 
-    /// Those of `filled_logs` that hold writes. One counts if it cannot be read so far; `on_error` gets the reason.
+    /// The `filled_logs` that hold writes. One that cannot be read as far as that counts; `on_error` gets the reason.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, PathError)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());

@@ -14,7 +14,7 @@ use super::read_ahead::part;
 const MOST: usize = 64 << 10;
 
 /// A source for one reader. A read that begins where the last one ended reads ahead as many bytes as were read in
-/// order before it, up to 64 KiB: at most twice as many bytes as were asked for.
+/// order before it, up to 64 KiB. So at most twice the bytes that are asked for are read.
 pub struct InOrder<R> {
     source: R,
     run: Mutex<Run>,
