@@ -130,7 +130,7 @@ struct Commit<'a> {
 }
 
 impl Commit<'_> {
-    /// Returns the new tables, and the new MANIFEST's name. After an error, no commit, unless only its sync failed.
+    /// Returns the new tables, and the new MANIFEST's name. Errors come before the commit, or from the sync after it.
     fn run(&self) -> Result<(Vec<NewTable>, String)> {
         let source = &self.work.source;
         let (dir, old) = (&source.dir, &source.manifest_file);

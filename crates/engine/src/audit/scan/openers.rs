@@ -26,7 +26,7 @@ impl Opener for Stored<'_> {
     }
 }
 
-/// Returns true if a file of `folder`'s listing is gone. `missing`: tables that were missing even then; set once.
+/// Returns true if `fault` is that a listed file is gone. `missing`: tables missing even then, set by the first call.
 pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| BTreeSet::from_iter(folder.missing().map(|(path, ..)| path)));

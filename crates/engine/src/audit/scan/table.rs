@@ -13,7 +13,7 @@ use crate::report::{ErrorKind, Fault, Row, Version};
 
 /// The maximum number of keys looked at to tell internal keys from other keys.
 const TRIED: usize = 256;
-/// No database has this many writes. Keys that end in big-endian numbers look like internal keys with more.
+/// No database has this many writes. Keys that end in big-endian numbers look like internal keys with greater numbers.
 const MAX_SEQUENCE: u64 = 1 << 48;
 
 pub(super) struct TableRows<'a, R> {
