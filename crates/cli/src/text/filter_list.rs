@@ -8,7 +8,7 @@ use filterblock_engine::words::{count, or_dash, percent, ratio, size};
 use super::columns::{Cell, Column, Layout};
 use crate::io::{Console, Tone};
 
-/// On a terminal, whose width is limited. All blocks are counted.
+/// Data blocks named for a filter on a terminal, whose width is limited. All blocks are counted.
 const NAMED_BLOCKS: usize = 4;
 const BLOCK_NAMES: &str = "data blocks at";
 

@@ -20,7 +20,7 @@ use super::list::{Listing, entry_sum, table_name};
 use super::{detail, levels, verify};
 use crate::io::{Console, Tone};
 
-/// Of a MANIFEST that cannot be used.
+/// The consequence of a MANIFEST that cannot be used.
 pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
 /// The false-positive rate above which more bits per key may be worth a try.
 const WEAK: f64 = 0.05;

@@ -9,7 +9,7 @@ use filterblock_engine::words::{count, counted, percent};
 
 use crate::io::{Console, Tone};
 
-/// On a line of a terminal, whose width is limited. All blocks are counted.
+/// Data blocks named on a line of a terminal, whose width is limited. All blocks are counted.
 const NAMED_BLOCKS: usize = 6;
 
 pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
