@@ -1,7 +1,4 @@
 //! `filterblock`, the program, as a library: for tests, fuzzing and the Python package. Only the program is stable.
-//!
-//! The program looks into LevelDB tables and their filters. Results go to standard output,
-//! everything else to standard error.
 #![forbid(unsafe_code)]
 
 mod command;

@@ -32,8 +32,7 @@ impl<T, F: FnMut(T) -> io::Result<()>> Sink<T> for F {
     }
 }
 
-/// The settings for work on databases and tables. One engine serves any number of calls, including concurrent
-/// ones.
+/// The settings for work on databases and tables. One engine serves any number of calls, also concurrent ones.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) read: ReadOptions,
@@ -82,9 +81,8 @@ impl Engine {
         }
     }
 
-    /// Limits the bytes of blocks and keys that are decoded from each file, and the size of each block. By
-    /// default, the limit for a file is 100 times its size, but at least 256 MiB, and the limit for a block
-    /// is 256 MiB.
+    /// Limits the bytes of blocks and keys decoded from each file, and the size of each block. By default, 100 times
+    /// the size of the file, but at least 256 MiB, and 256 MiB for a block.
     #[must_use]
     pub fn max_output(mut self, bytes: u64) -> Self {
         let block = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -93,8 +91,7 @@ impl Engine {
         self
     }
 
-    /// Sets the maximum number of tables to work on at the same time. By default, or if `jobs` is 0, it is the number
-    /// of processors.
+    /// Sets how many tables are worked on at the same time. By default, or if `jobs` is 0: one per processor.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
@@ -112,17 +109,16 @@ impl Engine {
         self.order == Some(KeyOrder::Bytewise)
     }
 
-    /// Sets the depth to which `inspect`, and a page without a verification, read files. By default, it is
-    /// [`Depth::Sample`].
+    /// Sets how deep `inspect`, and a page without a verification, read files. By default, it is [`Depth::Sample`].
     #[must_use]
     pub const fn depth(mut self, depth: Depth) -> Self {
         self.depth = depth;
         self
     }
 
-    /// If true, [`Depth::Sample`] reads at most 16 data blocks of a file, in up to three places. The
-    /// source is told the places by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). This helps if each
-    /// read takes a long time.
+    /// If true, [`Depth::Sample`] reads at most 16 data blocks of a file, in up to three places, announced to the
+    /// source by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). This helps if each read takes a long
+    /// time.
     #[must_use]
     pub const fn few_reads(mut self, few_reads: bool) -> Self {
         self.few_reads = few_reads;
@@ -136,8 +132,7 @@ impl Engine {
         self
     }
 
-    /// Sets the pool of open files that scans read from, to share it with other work. By default, the scans of one
-    /// engine share at most 48 open files.
+    /// Sets the pool of open files that scans read from, to share it. By default, an engine's scans share at most 48.
     #[must_use]
     pub fn files(mut self, files: SharedFiles) -> Self {
         self.files = files;
@@ -152,12 +147,7 @@ impl Engine {
         self
     }
 
-    /// Looks at all tables that `inputs` lead to, and at logs if the survey reads them. Calls `show` with the results,
-    /// in the order that [`Event`] describes.
-    ///
-    /// # Errors
-    ///
-    /// Those of `show`.
+    /// Runs the survey on all that `inputs` lead to. Calls `show` with results, in the order that [`Event`] describes.
     pub(crate) fn run<S: Survey>(
         &self,
         inputs: Inputs,

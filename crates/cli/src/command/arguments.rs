@@ -14,7 +14,6 @@ use crate::io::{Console, EXIT_ERROR};
 /// The exit status if data is damaged or filters hide stored keys, and everything could be read.
 const EXIT_BAD: u8 = 1;
 
-/// The exit status after these verdicts.
 pub(super) fn exit_status(verdicts: &VerdictCounts) -> u8 {
     match () {
         () if verdicts.of(Verdict::CannotTell) > 0 => EXIT_ERROR,
@@ -23,7 +22,6 @@ pub(super) fn exit_status(verdicts: &VerdictCounts) -> u8 {
     }
 }
 
-/// Returns a function that turns an error into a message about `path`.
 pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
     move |error| format!("{}: {error}", escape_path(path))
 }
@@ -55,7 +53,6 @@ pub(super) struct PathSources {
 }
 
 impl Paths {
-    /// The only path, if there is certainly only one.
     pub(super) fn single(&self) -> Option<&Path> {
         match &*self.paths {
             [path] if self.sources.files_from.is_none() && !self.sources.recursive => Some(path),
@@ -63,14 +60,12 @@ impl Paths {
         }
     }
 
-    /// The paths to look at: the arguments, then the paths of `--files-from`.
     pub(super) fn inputs(&self) -> Inputs {
         self.sources.after(&self.paths)
     }
 }
 
 impl PathSources {
-    /// The inputs: `paths`, then the paths of `--files-from`.
     pub(super) fn after(&self, paths: &[PathBuf]) -> Inputs {
         Inputs {
             paths: paths.to_vec(),
@@ -112,8 +107,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 impl Limits {
-    /// An engine with these limits, whose work the console's meter counts. It has `jobs` threads, or
-    /// as many as there are processors if `jobs` is `None`.
+    /// An engine with these limits, whose work the console's meter counts. `jobs`: `None` is one thread per processor.
     pub(super) fn engine(&self, jobs: Option<u16>, console: &Console) -> Engine {
         let engine = Engine::new().meter(console.meter());
         let engine = self.max_output.into_iter().fold(engine, Engine::max_output);
@@ -155,8 +149,8 @@ impl StoredKeys {
     }
 }
 
-/// A policy that tables can be built with. Basho's policy is left out: it has the name of another
-/// policy, and tables with Basho's filters need marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's is left out: it has the name of another policy, and tables with its
+/// filters need marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 

@@ -11,7 +11,7 @@ use super::help;
 use super::reserved_names::{Output, check_name};
 use crate::io::{Console, WholeFile};
 
-/// The exit status if the table was opened, but has no filter block that could be read.
+/// The table was opened, but has no filter block that could be read.
 const EXIT_NO_FILTER: u8 = 1;
 
 /// Write the filter block of a table

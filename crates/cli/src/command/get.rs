@@ -14,7 +14,6 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart};
 
-/// The exit status if the key is certainly not there.
 const EXIT_ABSENT: u8 = 1;
 
 /// Print the value of one key
@@ -122,8 +121,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     Ok(console.finish(result))
 }
 
-/// Keeps the value of the version with the highest sequence number, because without a MANIFEST each file yields its
-/// own version.
+/// Keeps the value with the highest sequence number: without a MANIFEST, each file yields its own version.
 fn keep_newest(newest: &mut Option<(Option<u64>, Vec<u8>)>, row: &Row<'_>) {
     let sequence = row.version.map(|version| version.sequence);
     if newest.as_ref().is_none_or(|(known, _)| *known < sequence) {

@@ -14,7 +14,6 @@ pub(super) mod order {
     pub(in super::super) const HELP: usize = 999;
 }
 
-/// The exit status if the output was closed early, which each command may have.
 const CLOSED: (u8, &str) = (141, "the output was closed early, as by head");
 
 /// The text for `-h`: the examples, and the exit statuses with their meanings.

@@ -97,7 +97,6 @@ impl Arguments {
     }
 }
 
-/// Finds the policy of this name.
 fn policy(name: &str) -> Result<SharedPolicy, String> {
     let known = default_read_policies();
     let names: Vec<_> = known.iter().map(|policy| policy.name()).collect();
@@ -105,8 +104,7 @@ fn policy(name: &str) -> Result<SharedPolicy, String> {
     known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
 }
 
-/// Writes a line of JSON. Remarks, and the reason why a file or a MANIFEST cannot be used, go to standard error as
-/// well. `list_filters`: each filter is shown.
+/// Remarks, and why a file or a MANIFEST cannot be used, go to standard error as well.
 fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> io::Result<()> {
     match line {
         InspectLine::Folder(folder) => {

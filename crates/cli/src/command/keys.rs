@@ -1,5 +1,4 @@
-//! Keys and values from arguments and from lines of a file: as bytes, in hexadecimal or escaped as the program shows
-//! them.
+//! Keys and values from arguments and from lines of a file: bytes, hexadecimal or escaped as the program shows them.
 
 use std::io::{self, Read};
 use std::{ffi::OsString, fmt::Display, fs::File, path::Path};
@@ -25,7 +24,6 @@ pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Resu
     if keys.is_empty() { Err(format!("{name}: has no keys")) } else { Ok(keys) }
 }
 
-/// The text for an error in opening or reading a file, in the engine's words.
 pub(super) fn in_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
@@ -38,7 +36,6 @@ pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The name of an input for messages.
 pub(super) fn input_name(path: &Path) -> String {
     if is_standard(path) { "standard input".to_owned() } else { escape_path(path).to_string() }
 }
@@ -48,8 +45,7 @@ fn open_input(path: &Path) -> io::Result<Box<dyn Read>> {
     if is_standard(path) { Ok(Box::new(io::stdin().lock())) } else { Ok(Box::new(File::open(path)?)) }
 }
 
-/// Returns a line without its line break, which is LF or CR LF. The last line of a file may also end in CR alone, or
-/// without a line break.
+/// A line without its LF or CR LF. The last line of a file may also end in CR alone, or without a line break.
 pub(super) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -59,22 +55,15 @@ fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, Stri
     if hex { unhex(&key).map_err(|error| format!("{place}: {error}")) } else { Ok(key) }
 }
 
-/// Reads bytes in hexadecimal, or in the escaped form that results show.
-///
-/// Digits come in pairs. Groups of them may begin with `0x` and be separated by spaces. If `text`
-/// has a backslash, it is in the escaped form: `\xNN` is a byte, a backslash precedes a backslash
-/// or a quote, and everything else stands for itself. Text is refused if it has escapes, all of
-/// them `\xNN`, and other characters that could all be hexadecimal digits, because either form may
-/// be meant.
-///
-/// # Errors
-///
-/// A message with what was expected and what was found.
+/// Reads bytes in hexadecimal, or in the escaped form that results show. Digits come in pairs, and groups of them may
+/// begin with `0x` and be separated by spaces. With a backslash, `text` is in the escaped form: `\xNN` is a byte, a
+/// backslash precedes a backslash or a quote, and everything else stands for itself. Refused if it has escapes, all of
+/// them `\xNN`, and other characters that could all be hexadecimal digits: either form may be meant.
 pub(super) fn unhex(text: &[u8]) -> Result<Vec<u8>, String> {
     if text.contains(&b'\\') { unescape(text) } else { digits(text, 0) }
 }
 
-/// Reads groups of digits. `start`: the number of bytes before `text`, for messages.
+/// `start`: the number of bytes before `text`, for messages.
 fn digits(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len() / 2);
     let mut at = start;
@@ -97,7 +86,6 @@ fn digits(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Reads the escaped form.
 fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -137,7 +125,6 @@ fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The bytes of an argument.
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere not every argument is bytes")]
 pub(super) fn bytes_of(key: OsString, _place: &impl Display) -> Result<Vec<u8>, String> {

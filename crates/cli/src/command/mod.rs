@@ -52,8 +52,7 @@ pub(crate) struct Arguments {
     command: Command,
 }
 
-/// The commands by what they are for. The options follow in the texts after it, as `{all-args}` would list the commands
-/// once more.
+/// The options follow in the texts after it, as `{all-args}` would list the commands once more.
 const TEMPLATE: &str = "\
 {about-with-newline}
 {usage-heading} {usage}
@@ -150,7 +149,6 @@ fn with_full_help(command: clap::Command) -> clap::Command {
 }
 
 impl Arguments {
-    /// Parses the arguments, the first of which is the program's name.
     pub(crate) fn of(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
         let arguments: Vec<_> = arguments.into_iter().collect();
         let wants_all = arguments
@@ -163,7 +161,6 @@ impl Arguments {
         Self::from_arg_matches_mut(&mut command.try_get_matches_from(arguments)?)
     }
 
-    /// Runs the command. Returns the exit status.
     pub(crate) fn run(self, console: &mut Console) -> u8 {
         console.recursive = match self.command {
             Command::Inspect(_) => Some("inspect"),

@@ -14,7 +14,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// The exit status if certainly none of the keys is there: all tables and logs were read, and are fine.
+/// Certainly none of the keys is there: all tables and logs were read, and are fine.
 const EXIT_NOT_FOUND: u8 = 1;
 
 /// Find which tables may hold a key, by their filters
@@ -89,7 +89,6 @@ pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8,
 }
 
 impl Arguments {
-    /// The tables, and the keys to look up.
     fn question(&mut self) -> Result<(Vec<PathBuf>, Question), String> {
         let (paths_from, keys_from) = (&self.sources.files_from, self.keys_from.as_deref());
         if paths_from.as_deref().is_some_and(keys::is_standard) && keys_from.is_some_and(keys::is_standard) {
@@ -162,17 +161,10 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
     }
 }
 
-/// Separates the tables and folders from the keys to look up, among the positional arguments: `before` has the
-/// words before `--`, and `behind` those after it. A list of paths or a file of keys may be given as well.
-///
-/// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, and the other
-/// words are keys. There are two exceptions: with a file of keys, all words are tables if each is the path of a file or
-/// database, or a URL; else, with a list of paths, all words are keys.
-///
-/// # Errors
-///
-/// If a key that is not after `--` is also the path of a file, a database or a folder of tables, which is more
-/// likely to be meant.
+/// Separates the tables and folders from the keys, among the words `before` and `behind` `--`. If there are keys after
+/// `--`, all words before it are tables. Otherwise, the first word is the table, and the other words are keys.
+/// With a file of keys, all words are tables if each is the path of a file or database, or a URL; else, with a list of
+/// paths, all words are keys. Fails if a key before `--` is also such a path, which is more likely to be meant.
 fn split(
     mut before: Vec<OsString>,
     behind: Vec<OsString>,

@@ -12,9 +12,8 @@ use super::help::{self, ADVANCED};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// The exit status if the rebuild is refused: the request or the state of the files does not allow it.
+/// The request or the state of the files does not allow the rebuild.
 const EXIT_REFUSED: u8 = 1;
-/// The exit status if another program has the database open.
 const EXIT_IN_USE: u8 = 3;
 
 /// Give all tables of a database new filters; no entry changes
@@ -98,7 +97,6 @@ const STATUSES: [(u8, &str); 4] = [
     (3, "another program has it open"),
 ];
 
-/// The options that go with neither --undo nor --discard.
 const OPTIONS: [&str; 10] = [
     "bits_per_key",
     "policy",
@@ -130,8 +128,7 @@ impl From<Hash> for LegacyHash {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
-    // A signal that arrives during the rebuild stops it at the next point where it can stop, and only then
-    // ends the program.
+    // A signal stops the rebuild at the next point where it can stop, and only then ends the program.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let (dir, request) = (&arguments.database, arguments.request());

@@ -18,12 +18,10 @@ use super::reserved_names::{Output, check_name};
 use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
-/// The exit status if the repair is refused: the request or the state of the files does not allow it.
+/// The request or the state of the files does not allow the repair.
 const EXIT_REFUSED: u8 = 1;
-/// The exit status if another program has the database open.
 const EXIT_IN_USE: u8 = 3;
-/// The exit status if the repair, or its dry run, was carried out, and something is lost or doubtful, or it cannot be
-/// known whether anything is.
+/// The repair, or its dry run, was carried out, and something is or may be lost or stale.
 const EXIT_INCOMPLETE: u8 = 5;
 
 /// Make a new database of what can be saved of a damaged one
@@ -95,8 +93,7 @@ enum Preference {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let mut page = Page::begin(arguments)?;
-    // A signal that arrives during the repair stops it at the next point where it can stop, and only then ends the
-    // program.
+    // A signal stops the repair at the next point where it can stop, and only then ends the program.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let dir = &arguments.database;
@@ -149,11 +146,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     Ok(console.finish(written.map(|()| status)))
 }
 
-/// The destination of the page.
 enum Page<'a> {
     None,
     Standard,
-    /// The file, created before the work begins so that errors in creating it show first, and its path as given.
+    /// Created before the work begins, so that errors in creating it show first, and its path as given.
     File(WholeFile, &'a Path),
 }
 

@@ -15,7 +15,7 @@ use super::reserved_names::{Output, check_name};
 use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
-/// The exit status if the page was written, and something is damaged, or filters hide stored keys.
+/// The page was written, and something is damaged, or filters hide stored keys.
 const EXIT_BAD: u8 = 1;
 
 /// Write a page about a database: its state, filters, and what to do
@@ -55,8 +55,7 @@ const EXAMPLES: &str = "  filterblock report ~/db -o db.html
 const STATUSES: [(u8, &str); 3] =
     [(0, "written, nothing is wrong"), (1, "written, something is"), (2, "not written")];
 
-/// Writes the page: to standard output, or to a file, which appears complete or not at all. With a file, writes the
-/// verdict to standard output.
+/// Writes the page: to standard output, or atomically to a file, with the verdict on standard output.
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let (path, output): (&Path, &Path) = (&arguments.database, &arguments.output);
     let from = arguments.lookups.as_deref();

@@ -6,7 +6,6 @@ use filterblock::database::FileKind;
 
 use super::arguments::about;
 
-/// The kind of file to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
     /// A table, which may be named like a table of a database.

@@ -12,7 +12,6 @@ use super::keys::{bytes_of, unhex};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart, write_raw};
 
-/// The exit status if there was damage, which was skipped.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Print the entries of databases, tables and logs
@@ -114,7 +113,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
 }
 
 impl Arguments {
-    /// The request. Fails with a message about a key that is not valid.
     fn request(&self) -> Result<ScanRequest, String> {
         Ok(ScanRequest {
             all: self.all,
@@ -135,7 +133,6 @@ impl Arguments {
         }
     }
 
-    /// The parts of each entry that are shown.
     const fn entries(&self) -> Entries {
         let value = match () {
             () if self.keys => ValuePart::None,
@@ -145,7 +142,6 @@ impl Arguments {
         Entries::new(value, self.all, self.hex)
     }
 
-    /// The range of keys that are shown. Fails with a message about a key that is not valid.
     fn range(&self) -> Result<KeyRange, String> {
         let key = |option: &str, given: &Option<OsString>| {
             let Some(given) = given else { return Ok(None) };

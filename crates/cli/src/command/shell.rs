@@ -30,7 +30,7 @@ const MAN: &str = "  filterblock man | man -l -
   filterblock man >/usr/local/share/man/man1/filterblock.1";
 const STATUS: [(u8, &str); 1] = [(0, "printed")];
 
-/// Writes the completions for a shell. `program`: the program with all its commands.
+/// `program`: with all its commands.
 pub(crate) fn completions(arguments: &Completions, mut program: Command, console: &mut Console) -> u8 {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut program, "filterblock", &mut script);
@@ -38,13 +38,12 @@ pub(crate) fn completions(arguments: &Completions, mut program: Command, console
     console.finish(result.map(|()| 0))
 }
 
-/// Writes the manual page. `program`: the program with all its commands.
+/// `program`: with all its commands.
 pub(crate) fn man(program: Command, console: &mut Console) -> u8 {
     let result = manual(program).and_then(|page| console.write_all(&page));
     console.finish(result.map(|()| 0))
 }
 
-/// Makes the manual page of the program, with a section for each command.
 fn manual(mut program: Command) -> io::Result<Vec<u8>> {
     program.build();
     let mut page = Vec::new();

@@ -11,7 +11,6 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// The exit status if something is damaged, or filters hide stored keys.
 const EXIT_FAULTS: u8 = 1;
 
 /// Find out whether other filters would save reads or space
@@ -88,7 +87,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     Ok(console.finish(status))
 }
 
-/// A policy that LevelDB's or goleveldb's programs set.
 fn policy(name: &str) -> Result<Policy, String> {
     match name {
         "new" | "leveldb.BuiltinBloomFilter2" => Ok(Policy::Builtin2),

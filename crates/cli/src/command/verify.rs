@@ -1,4 +1,4 @@
-//! `filterblock verify`: checks that tables are sound and no filter denies a stored key.
+//! `filterblock verify`: checks that tables are sound and no filter hides a stored key.
 
 use std::sync::Arc;
 

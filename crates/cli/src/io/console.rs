@@ -1,5 +1,4 @@
-//! Standard output, which is buffered, and standard error: coloured if that is wanted, and never a
-//! reason to panic.
+//! Standard output, which is buffered, and standard error: coloured if that is wanted, and never a reason to panic.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -12,22 +11,19 @@ use filterblock::{escape_path, table::Meter};
 use filterblock_engine::report::{Folder, Remark, Severity};
 use filterblock_engine::words::path_word;
 
-/// The exit status for wrong usage, for an input that is missing or cannot be read, and for other errors.
+/// Wrong usage, an input that is missing or cannot be read, and other errors.
 pub(crate) const EXIT_ERROR: u8 = 2;
-/// The exit status if the reader closes the output early, as `head` does. Shells show the same status for a program
-/// that was ended by SIGPIPE.
+/// The output was closed early, as by `head`. Shells show this status for a program that SIGPIPE ended.
 pub(crate) const EXIT_OUTPUT_CLOSED: u8 = 141;
 
-/// Size of the output buffer: half of the 64 KiB that `inspect` may take for itself.
+/// Half of the 64 KiB that `inspect` may take for itself.
 const BUFFER: usize = 32 << 10;
 
-/// The destinations of results and messages.
 pub(crate) struct Console {
     out: BufWriter<Box<dyn Write>>,
     messages: Box<dyn Write>,
     colour: bool,
     message_colour: bool,
-    /// Results go to a terminal.
     is_terminal: bool,
     width: Option<usize>,
     meter: Arc<Meter>,
@@ -72,7 +68,6 @@ impl Tone {
     }
 }
 
-/// Text in the style of a tone, returned by [`Console::tone`].
 pub(crate) struct Toned<T> {
     style: Style,
     text: T,
@@ -100,7 +95,6 @@ impl Console {
         }
     }
 
-    /// Standard output and standard error of this process.
     pub(crate) fn of_process(choice: ColorChoice) -> Self {
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let wants = |automatic| match choice {
@@ -127,12 +121,10 @@ impl Console {
         }
     }
 
-    /// The meter that counts the work of reading tables.
     pub(crate) fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)
     }
 
-    /// Counts with `meter` from now on.
     pub(crate) fn set_meter(&mut self, meter: Arc<Meter>) {
         self.meter = meter;
     }
@@ -142,7 +134,6 @@ impl Console {
         self.width
     }
 
-    /// Returns `true` if results go to a terminal.
     pub(crate) const fn is_terminal(&self) -> bool {
         self.is_terminal
     }
@@ -157,15 +148,13 @@ impl Console {
         remarks.iter().for_each(|remark| self.message(remark.line()));
     }
 
-    /// If the MANIFEST of a folder cannot be used, writes the reason to standard error, and the `meaning` of that
-    /// for what follows.
+    /// If the MANIFEST of a folder cannot be used, writes the reason and its `meaning` to standard error.
     pub(crate) fn fault_of(&mut self, folder: &Folder, meaning: &str) {
         if let Some(fault) = folder.manifest_fault() {
             self.message_about(&folder.path, format_args!("{fault}, so {meaning}"));
         }
     }
 
-    /// Writes the faults of a database as a whole to standard error.
     pub(crate) fn state_faults(&mut self, folder: &Folder) {
         let faults = folder.checked.problems.to_list();
         let faults = faults.iter().filter(|fault| !folder.is_unreadable() && fault.code.is_damage());
@@ -193,7 +182,6 @@ impl Console {
         let _ = self.messages.flush();
     }
 
-    /// Writes text. `write!` calls this.
     pub(crate) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
         self.out.write_fmt(text)
     }
@@ -220,7 +208,6 @@ impl Console {
 
 #[cfg(test)]
 impl Console {
-    /// The same console, but treated as a terminal.
     pub(crate) fn into_terminal(self, width: usize) -> Self {
         Self { is_terminal: true, width: Some(width), ..self }
     }

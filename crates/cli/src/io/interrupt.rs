@@ -1,5 +1,4 @@
-//! Ending the program on a signal: temporary files are removed, and work that must not be cut off
-//! is finished first.
+//! Ending the program on a signal: removes temporary files, and finishes work that must not be cut off first.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -8,20 +7,18 @@ use std::{fs, io, thread};
 
 static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new(), deferred: 0 });
 
-/// The last signal that came while the end was put off, or 0 if no signal came.
+/// The last signal that came while the end was deferred; 0: none came.
 static DEFERRED: AtomicI32 = AtomicI32::new(0);
 
 struct State {
-    /// Set once a thread waits for signals.
+    /// A thread waits for signals.
     is_watching: bool,
-    /// The temporary files being written.
     unfinished: Vec<PathBuf>,
-    /// The number of guards that delay the end of the program.
+    /// How many guards defer the end of the program.
     deferred: usize,
 }
 
 impl State {
-    /// Makes sure that a thread waits for signals.
     fn watch(&mut self) -> io::Result<()> {
         if !self.is_watching {
             watch()?;
@@ -51,8 +48,7 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    /// Makes a temporary file. A signal that is waited for cannot leave the file behind, not even
-    /// if it arrives while the file is created.
+    /// Makes a temporary file. No signal that is waited for leaves it behind, not even while it is created.
     pub(crate) fn create<T>(
         make: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
@@ -65,8 +61,7 @@ impl Unfinished {
         Ok((file, Self { path }))
     }
 
-    /// Gives the file its name through `persist`. A signal ends the program before or after that
-    /// call, not during it.
+    /// Gives the file its name through `persist`. A signal ends the program before or after that, not during it.
     pub(crate) fn finish<T>(self, persist: impl FnOnce() -> T) -> T {
         let state = state();
         let result = persist();
@@ -81,13 +76,12 @@ impl Drop for Unfinished {
     }
 }
 
-/// Puts off the end of the program: while a value of this type exists, a signal does not end it.
-/// The holder asks whether a signal came, brings the work to a point where it can stop, and drops
-/// the value. The signal ends the program once no value of this type is left.
+/// Defers signals while a value of this type exists. The holder asks whether a signal came, stops where it can, and
+/// drops the value. The signal ends the program once no value of this type is left.
 pub(crate) struct Deferred(());
 
 impl Deferred {
-    /// Puts off the end of the program until the returned value is dropped.
+    /// Defers signals until the returned value is dropped.
     pub(crate) fn begin() -> io::Result<Self> {
         let mut state = state();
         state.watch()?;
@@ -95,7 +89,6 @@ impl Deferred {
         Ok(Self(()))
     }
 
-    /// Returns `true` if a signal came.
     #[expect(clippy::unused_self, reason = "signals are put off only while there is one")]
     pub(crate) fn is_requested(&self) -> bool {
         DEFERRED.load(Ordering::Relaxed) != 0
@@ -142,8 +135,7 @@ mod system {
     impl Signals {
         pub(super) fn new() -> io::Result<Self> {
             let ignored = ignored();
-            // If the system does not report which signals are ignored, SIGHUP is taken to be
-            // ignored, because `nohup` may have made it so.
+            // If the system does not report ignored signals, SIGHUP is taken to be ignored: `nohup` may have done so.
             let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
             let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
             Iterator::new(signals).map(Self)
@@ -154,8 +146,7 @@ mod system {
         }
     }
 
-    /// The signals that this process ignores, one bit each, starting with signal 1; `None` if the
-    /// system does not report them.
+    /// The ignored signals, one bit each, from signal 1 on; `None`: the system does not report them.
     fn ignored() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

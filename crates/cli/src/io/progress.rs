@@ -9,21 +9,18 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{console::Console, interrupt::Deferred};
 
-/// The time to wait before a bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const KNOWN_TOTAL: &str = "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta} left";
 const GROWING_TOTAL: &str = "{bytes}, {bytes_per_sec}";
 const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
 
-/// A bar that is shown once the work has taken a second: for an input, or for files that many threads work on.
-/// Not all files have to be known at the beginning. While a database is rebuilt or repaired, a signal does not end the
-/// program at once: the work stops first, at a point where it can stop.
+/// A bar, shown once the work has taken a second: for an input, or for files that many threads work on, not all known
+/// at the beginning. It may defer signals, so that the work stops first.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.
     shown: Once,
-    /// The guard that puts off signals, if they are put off.
     deferred: Option<Deferred>,
 }
 
@@ -38,7 +35,7 @@ impl Progress {
         Self { bar, shown, deferred: None }
     }
 
-    /// Does the same as [`new`](Self::new), but also puts off signals until the progress is dropped.
+    /// Like [`new`](Self::new), but also defers signals until the progress is dropped.
     pub(crate) fn deferring(is_wanted: bool) -> io::Result<Self> {
         let mut progress = Self::new(is_wanted);
         progress.deferred = Some(Deferred::begin()?);
@@ -57,7 +54,6 @@ impl Progress {
         })
     }
 
-    /// Ends and hides the bar.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
@@ -93,14 +89,13 @@ impl Drop for Progress {
     }
 }
 
-/// An input that shows the progress of its reading.
 pub(crate) struct WatchedInput<R> {
     input: R,
     progress: Progress,
 }
 
 impl<R> WatchedInput<R> {
-    /// Watches an input of `total` bytes. `None`: the number of bytes is not known.
+    /// `total`: in bytes; `None`: not known.
     pub(crate) fn new(input: R, total: Option<u64>) -> Self {
         let progress = Progress::new(true);
         match total {

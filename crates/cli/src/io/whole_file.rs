@@ -8,8 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::interrupt::Unfinished;
 
-/// A file being written under a temporary name. It is removed if it is not finished, even if a
-/// signal ends the program.
+/// A file being written under a temporary name, and removed unless finished, even if a signal ends the program.
 pub(crate) struct WholeFile {
     file: NamedTempFile,
     unfinished: Unfinished,
@@ -18,10 +17,9 @@ pub(crate) struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins the file that will appear at `output`, with the usual permissions of a new file.
-    ///
-    /// If `output` is a symbolic link, its target is replaced, or the link itself if it has no target.
-    /// Without `replace`, neither a file nor a link may be at `output`; `input` is never replaced.
+    /// Begins the file that will appear at `output`, with the usual permissions of a new file. Replaces the target of a
+    /// symbolic link, or the link itself if it has none. Without `replace`, nothing may be there. Never replaces
+    /// `input`.
     pub(crate) fn create(output: &Path, replace: bool, input: Option<&Path>) -> io::Result<Self> {
         let target = match fs::canonicalize(output) {
             Ok(target) => target,
@@ -71,15 +69,13 @@ impl WholeFile {
         self.finish()
     }
 
-    /// A writer to the file.
     pub(crate) fn writer(&self) -> io::Result<BufWriter<File>> {
         Ok(BufWriter::with_capacity(1 << 16, self.file.as_file().try_clone()?))
     }
 
-    /// Syncs the file to disk, then gives it its name.
+    /// Syncs the file, then gives it its name.
     pub(crate) fn finish(self) -> io::Result<()> {
-        // Fields are dropped in the reverse order of this pattern: on an error, the file is removed
-        // before its path leaves the list.
+        // Fields are dropped in reverse order: on an error, the file is removed before its path leaves the list.
         let Self { unfinished, file, target, replace } = self;
         file.as_file().sync_all()?;
         unfinished.finish(|| {

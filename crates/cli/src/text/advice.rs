@@ -10,7 +10,6 @@ use filterblock_engine::words::AdviceText;
 use super::labelled::{paragraph, write_verdict};
 use crate::io::Console;
 
-/// Writes advice about `path`: the verdict, what follows from it, and the command.
 pub(crate) fn write_advice(path: &Path, advice: &AdviceText, console: &mut Console) -> io::Result<()> {
     let AdviceText { verdict, condition, clause, paragraphs, commands, after, .. } = advice;
     write_verdict(path, *verdict, &format!("{condition}{clause}"), console)?;
@@ -19,7 +18,6 @@ pub(crate) fn write_advice(path: &Path, advice: &AdviceText, console: &mut Conso
     after.iter().try_for_each(|text| paragraph(console, 2, text))
 }
 
-/// Writes that the page about `path` is at `page`, with its verdict, and the command that it advises.
 pub(crate) fn write_page(
     path: &Path,
     advice: &AdviceText,

@@ -12,19 +12,15 @@ use super::columns::width;
 use super::labelled::{paragraph, terminal_lines, write_headline};
 use crate::io::Console;
 
-/// The greatest number of problems of one code that are shown.
 const MAX_OF_A_CODE: usize = 5;
-/// The greatest number of names that are listed.
 const MAX_NAMES: usize = 3;
 
-/// A problem of a database or a file.
 pub(super) struct ShownProblem {
-    /// The name of the file that it is in. Empty: it concerns the database as a whole, or the only file.
+    /// Empty: it concerns the database as a whole, or the only file.
     pub(super) file: String,
     pub(super) code: Code,
     /// What it means.
     pub(super) text: String,
-    /// The same in a few words.
     pub(super) title: String,
     /// What was expected and found.
     pub(super) details: Vec<String>,
@@ -33,7 +29,7 @@ pub(super) struct ShownProblem {
 }
 
 impl ShownProblem {
-    /// A problem of this code in the file of this name. `text`: what it means.
+    /// `text`: what the problem means.
     pub(super) fn new(code: Code, file: String, text: String) -> Self {
         let title = [": ", " (", ", at offset ", ", the first at "]
             .iter()
@@ -96,7 +92,6 @@ impl Answer {
         }
     }
 
-    /// The clause for an answer of one line.
     fn brief(&self) -> Option<String> {
         let worst = self.problems.iter().max_by_key(|problem| problem.code.verdict())?;
         let title = match worst.code {
@@ -112,7 +107,6 @@ impl Answer {
         })
     }
 
-    /// What to do, if anything: lines, and the command.
     fn advice(&self, database: Option<&Path>) -> Option<(Vec<&'static str>, String)> {
         let database = database?;
         let has = |is_meant: fn(&ShownProblem) -> bool| self.problems.iter().any(is_meant);
@@ -142,7 +136,7 @@ impl Answer {
             .then(|| (vec![SHORT_MANIFEST], repair_command(database)))
     }
 
-    /// Writes the answer for `path`. `database`: the folder that commands are for.
+    /// `database`: the folder that commands are for.
     pub(super) fn write(
         &self,
         path: &Path,
@@ -169,8 +163,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Writes the problems below each other: first those of the database, then each after the name of its file. What
-    /// `story` says is not said again.
+    /// Writes the problems below each other: first those of the database, then those of files. Skips what `story` says.
     fn write_problems(&self, story: Option<&str>, console: &mut Console) -> io::Result<()> {
         let files = self.problems.iter().map(|problem| width(&problem.file)).max().unwrap_or_default();
         let (of_database, of_files): (Vec<_>, Vec<_>) =
@@ -209,7 +202,6 @@ impl Answer {
     }
 }
 
-/// The first names, and the number of the others.
 pub(super) fn names_text(names: &[String]) -> String {
     let more = names.len().saturating_sub(MAX_NAMES) as u64;
     let first = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");

@@ -13,8 +13,7 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) width: usize,
     pub(crate) align: Align,
-    /// If there is no room for all columns, those of the highest rank are hidden first. Columns of
-    /// rank 0 stay.
+    /// If there is no room for all columns, the highest ranks are hidden first. Rank 0 stays.
     pub(crate) rank: u8,
 }
 
@@ -34,7 +33,6 @@ impl Column {
     }
 }
 
-/// The text in one column of one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -59,12 +57,10 @@ impl Cell {
     }
 }
 
-/// The number of columns of a terminal that `text` takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The columns of a listing, and which of them are shown.
 pub(crate) struct Layout {
     columns: Vec<(Column, bool)>,
 }
@@ -83,12 +79,10 @@ impl Layout {
         Self { columns }
     }
 
-    /// All columns, however wide the lines are.
     pub(crate) fn all(columns: Vec<Column>) -> Self {
         Self { columns: columns.into_iter().map(|column| (column, true)).collect() }
     }
 
-    /// The titles of the columns that there is no room for.
     pub(crate) fn hidden(&self) -> Vec<&'static str> {
         let hidden = self.columns.iter().filter(|(_, shown)| !shown);
         hidden.map(|(column, _)| column.title).collect()
@@ -99,13 +93,12 @@ impl Layout {
         self.write(console, titles.collect())
     }
 
-    /// Writes a line. There is a cell for each column, shown or not.
+    /// There is a cell for each column, shown or not.
     pub(crate) fn write(&self, console: &mut Console, cells: Vec<Cell>) -> io::Result<()> {
         self.write_open(console, cells)?;
         writeln!(console)
     }
 
-    /// Writes a line without its end.
     pub(crate) fn write_open(&self, console: &mut Console, cells: Vec<Cell>) -> io::Result<()> {
         for piece in self.pieces(cells) {
             let text = console.tone(piece.tone, piece.text);
@@ -114,11 +107,9 @@ impl Layout {
         Ok(())
     }
 
-    /// The cells with the spaces between them, and no space at the end of the line.
-    ///
-    /// If the first cell is text that is wider than its column, the line breaks after it, unless all
-    /// other cells are empty. Another cell that is too wide shifts the next ones, unless their own
-    /// spare space makes up for it.
+    /// The cells with the spaces between them, and no space at the end of the line. A first cell that is too wide
+    /// breaks the line, unless all others are empty. Another cell that is too wide shifts the next ones, unless their
+    /// spare space suffices.
     fn pieces(&self, cells: Vec<Cell>) -> Vec<Cell> {
         let mut pieces: Vec<Cell> = Vec::new();
         // The start of the current column, and the width of the line so far.
@@ -149,7 +140,6 @@ impl Layout {
     }
 }
 
-/// The width of a line of the columns that are shown.
 fn total_width(columns: &[(Column, bool)]) -> usize {
     let shown = columns.iter().filter(|(_, shown)| *shown);
     shown.map(|(column, _)| column.width + GAP).sum::<usize>().saturating_sub(GAP)

@@ -12,7 +12,6 @@ use super::{filter_list, labelled::terminal_lines, list};
 use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
-/// Writes the facts about a table that matter most.
 pub(crate) fn short(table: &Table, console: &mut Console) -> io::Result<()> {
     if table.is_opened() {
         let number =
@@ -49,7 +48,7 @@ fn counted_entries(shown: String, number: u64) -> String {
     format!("{shown} {}", if number == 1 { "entry" } else { "entries" })
 }
 
-/// Writes all facts about a table, below its verdict. `list_filters`: its filters are listed as well.
+/// `list_filters`: its filters are listed as well.
 pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console) -> io::Result<()> {
     let Inspected { table, filters } = found;
     if let Some(bytes) = table.file_size {
@@ -190,7 +189,6 @@ fn rates(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
     line(console, label, or_dash(estimated))
 }
 
-/// Writes which hash the filters use, if the policy's name leaves that open.
 fn hash(table: &Table, console: &mut Console) -> io::Result<()> {
     let text = match table.hash {
         Some(Dialect::Unsigned) => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",

@@ -8,12 +8,10 @@ use filterblock_engine::words::{count, or_dash, percent, ratio, size};
 use super::columns::{Cell, Column, Layout};
 use crate::io::{Console, Tone};
 
-/// The greatest number of data blocks to name for a filter on a terminal, whose width is limited.
-/// All blocks are counted.
+/// Data blocks named for a filter on a terminal, whose width is limited. All blocks are counted.
 const NAMED_BLOCKS: usize = 4;
 const BLOCK_NAMES: &str = "data blocks at";
 
-/// Makes the cell of a filter in one column.
 type CellOf<'a> = &'a dyn Fn(&ListedFilter<'_>) -> Cell;
 
 pub(crate) fn write(filters: &Filters, console: &mut Console) -> io::Result<()> {

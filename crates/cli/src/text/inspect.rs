@@ -1,5 +1,4 @@
-//! The results of `inspect` as text: a screen for each database, a few lines for each table by itself, or a line for
-//! each of many.
+//! The results of `inspect`: a screen for each database, a few lines for a table by itself, or a line for each of many.
 
 use std::collections::BTreeSet;
 use std::{io, path::Path};
@@ -21,27 +20,22 @@ use super::list::{Listing, entry_sum, table_name};
 use super::{detail, levels, verify};
 use crate::io::{Console, Tone};
 
-/// The consequence of a MANIFEST that cannot be relied on.
+/// The consequence of a MANIFEST that cannot be used.
 pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
 /// The false-positive rate above which more bits per key may be worth a try.
 const WEAK: f64 = 0.05;
 
-/// How results are shown.
 #[derive(Clone, Copy)]
 pub(crate) struct InspectStyle {
-    /// Each filter of a table is listed.
     pub(crate) list_filters: bool,
-    /// All facts about each table are shown.
     pub(crate) is_wide: bool,
     /// Many paths may be answered, with a line for each.
     pub(crate) is_brief: bool,
-    /// The part of each table that is read.
     pub(crate) depth: Depth,
 }
 
 pub(crate) struct TextInspect {
     style: InspectStyle,
-    /// The folder that is being shown.
     folder: Option<Shown>,
     listing: Option<Listing>,
     /// The lines of many answers.
@@ -52,7 +46,6 @@ pub(crate) struct TextInspect {
     seen: [bool; 2],
 }
 
-/// A folder, and what its tables have told so far.
 struct Shown {
     folder: Folder,
     answer: Answer,
@@ -65,7 +58,6 @@ impl TextInspect {
         Self { style, folder: None, listing: None, rows: Vec::new(), written: false, seen: [false; 2] }
     }
 
-    /// Writes a line of the results.
     pub(crate) fn line(&mut self, line: InspectLine, console: &mut Console) -> io::Result<()> {
         match line {
             InspectLine::Folder(folder) => self.begin_folder(folder, console),
@@ -229,7 +221,6 @@ impl TextInspect {
         levels::write(totals, console)
     }
 
-    /// Adds the line of an answer.
     fn row(
         &mut self,
         path: &Path,
@@ -340,7 +331,6 @@ fn problem_of(table: &Table, file: String) -> Option<ShownProblem> {
     Some(ShownProblem::new(code, file, text))
 }
 
-/// Sums over the tables in use.
 struct Sums {
     tables: u64,
     levels: u64,

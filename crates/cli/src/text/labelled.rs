@@ -13,8 +13,7 @@ use crate::io::{Console, Tone};
 /// The least width of lines, even on a terminal that is narrower.
 const MIN_LINE_WIDTH: usize = 40;
 
-/// The lines of a text after `indent` columns: broken between words to fit a terminal of known width, one line
-/// elsewhere.
+/// The lines of a text after `indent` columns: broken between words to fit a known terminal width, else one line.
 pub(super) fn terminal_lines(console: &Console, indent: usize, text: &str) -> Vec<String> {
     match console.width() {
         Some(width) => wrapped(text, width.max(MIN_LINE_WIDTH).saturating_sub(indent)),
@@ -22,13 +21,11 @@ pub(super) fn terminal_lines(console: &Console, indent: usize, text: &str) -> Ve
     }
 }
 
-/// Writes a text after `indent` spaces: broken between words to fit a terminal of known width, and as one line elsewhere.
 pub(super) fn paragraph(console: &mut Console, indent: usize, text: &str) -> io::Result<()> {
     let space = " ".repeat(indent);
     terminal_lines(console, indent, text).into_iter().try_for_each(|line| writeln!(console, "{space}{line}"))
 }
 
-/// Writes a text: broken between words to fit a terminal of known width, and as one line elsewhere.
 pub(crate) fn write_line(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
     terminal_lines(console, 0, text).into_iter().try_for_each(|line| console.line(tone, line, ""))
 }
@@ -48,7 +45,6 @@ fn wrapped(text: &str, limit: usize) -> Vec<String> {
     lines
 }
 
-/// Writes the verdict on `path`, with `clause` if there is one.
 pub(crate) fn write_headline(
     path: &Path,
     verdict: Verdict,
@@ -59,7 +55,7 @@ pub(crate) fn write_headline(
     write_verdict(path, verdict, &rest, console)
 }
 
-/// Writes the verdict on `path`, and what follows it in the same sentence.
+/// Writes the verdict on `path`, and what follows in the same sentence.
 pub(super) fn write_verdict(
     path: &Path,
     verdict: Verdict,

@@ -9,7 +9,6 @@ use super::columns::{Cell, Column, Layout};
 use super::list::{entry_sum, level_text};
 use crate::io::Console;
 
-/// The text of a level in a column.
 type LevelCell = fn(&LevelTotals) -> String;
 
 /// Writes a line for each level, if the levels are known from the MANIFEST. Unused tables are on no level.

@@ -12,14 +12,12 @@ use super::columns::{Cell, Column, Layout};
 use super::labelled::write_line;
 use crate::io::{Console, Tone};
 
-/// The facts that are unknown about a table of which only the end was read.
 pub(super) const TAIL_NOTE: &str =
     "tail: entries, keys and measured rates are not known; --depth sample reads some data blocks";
 const ESTIMATE_NOTE: &str = "~ estimated from some data blocks of each table; +-: how far entries may be off";
 /// The greatest width of the column of names. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
 
-/// A column, and its cell for a table.
 type ListColumn = (Column, fn(&Table) -> Cell);
 
 pub(crate) struct Listing {
@@ -29,7 +27,6 @@ pub(crate) struct Listing {
     shows_estimate: bool,
 }
 
-/// The columns about a table and its entries.
 fn table_columns(name: Column) -> [ListColumn; 9] {
     let (left, right) = (Column::left, Column::right);
     [
@@ -45,7 +42,6 @@ fn table_columns(name: Column) -> [ListColumn; 9] {
     ]
 }
 
-/// The columns about the filters of a table.
 fn filter_columns() -> [ListColumn; 9] {
     let right = Column::right;
     [
@@ -61,7 +57,6 @@ fn filter_columns() -> [ListColumn; 9] {
     ]
 }
 
-/// The columns about a table's false-positive rate, its state, the form of its keys, and its policy.
 fn state_columns() -> [ListColumn; 4] {
     let (left, right) = (Column::left, Column::right);
     [
@@ -74,7 +69,6 @@ fn state_columns() -> [ListColumn; 4] {
     ]
 }
 
-/// The name of a table in a listing of its folder.
 pub(crate) fn table_name(path: &Path) -> String {
     escape_path(path.file_name().map_or(path, Path::new)).to_string()
 }
@@ -95,7 +89,6 @@ fn entry_error(sum: &EntrySum) -> String {
 }
 
 impl Listing {
-    /// Begins a listing of tables whose names have at most this width.
     pub(crate) fn begin(name_width: usize, console: &mut Console) -> io::Result<Self> {
         let name = Column::left("table", name_width.min(MAX_NAME_WIDTH), 0);
         let all = table_columns(name).into_iter().chain(filter_columns()).chain(state_columns());
@@ -121,7 +114,6 @@ impl Listing {
         Ok(())
     }
 
-    /// Explains the signs used.
     pub(crate) fn end(self, console: &mut Console) -> io::Result<()> {
         if self.shows_estimate {
             write_line(console, Tone::Dim, &format!("({ESTIMATE_NOTE})"))
@@ -144,7 +136,6 @@ fn level_cell(table: &Table) -> Cell {
     }
 }
 
-/// The size as the MANIFEST records it.
 fn recorded_cell(table: &Table) -> Cell {
     let tone = if table.size_mismatch.is_some() { Tone::Bad } else { Tone::Plain };
     Cell::toned(or_dash(table.recorded_size.map(size)), tone)
@@ -155,7 +146,7 @@ fn compression_cell(table: &Table) -> Cell {
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
-/// A number about the filter block; a dash if there is no filter block.
+/// A dash if there is no filter block.
 fn of(table: &Table, number: impl Fn(&FilterBlock) -> String) -> Cell {
     or_dash(table.filter.as_ref().map(number)).into()
 }
@@ -191,7 +182,6 @@ fn policy_cell(table: &Table) -> Cell {
     }
 }
 
-/// The names in the metaindex.
 pub(crate) fn metaindex_names(table: &Table) -> String {
     let names: Vec<_> = table.metaindex.iter().map(ToString::to_string).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }

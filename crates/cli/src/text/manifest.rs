@@ -12,13 +12,11 @@ use filterblock_engine::words::{as_sentence, count, counted, size};
 use super::labelled::{paragraph, write_headline};
 use crate::io::Console;
 
-/// The greatest number of faults that are shown.
 const MAX_FAULTS: usize = 5;
 
 /// A MANIFEST as text: its verdict and state, then the tables in use.
 #[derive(Default)]
 pub(crate) struct TextManifest {
-    /// The records are shown, too.
     shows_records: bool,
     faults: Vec<String>,
     /// The file or folder that the faults are about.
@@ -34,7 +32,6 @@ impl TextManifest {
         Self { shows_records, ..Self::default() }
     }
 
-    /// Takes a line of the results.
     pub(crate) fn line(&mut self, line: &ManifestLine<'_>, console: &mut Console) -> io::Result<()> {
         match line {
             ManifestLine::Edit(_, edit) if self.shows_records => write_edit(edit, console),

@@ -9,8 +9,7 @@ use filterblock_engine::words::{count, counted, percent};
 
 use crate::io::{Console, Tone};
 
-/// The greatest number of data blocks to name on a line of a terminal, whose width is limited. All
-/// blocks are counted.
+/// Data blocks named on a line of a terminal, whose width is limited. All blocks are counted.
 const NAMED_BLOCKS: usize = 6;
 
 pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
@@ -31,8 +30,7 @@ pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()
     }
 }
 
-/// Writes how many data blocks a lookup in the whole database reads at most, apart from those of
-/// tables that cannot be read.
+/// Writes how many data blocks a lookup in the database reads at most, apart from tables that cannot be read.
 pub(crate) fn write_lookup(
     key: &[u8],
     blocks: u64,
@@ -46,7 +44,6 @@ pub(crate) fn write_lookup(
     }
 }
 
-/// Writes how many of the keys a table or a log may hold.
 pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<()> {
     let keys = counted(of.keys, "key");
     write!(console, "{}: {} of {keys} may be there", escape_path(of.path), count(of.matches))?;

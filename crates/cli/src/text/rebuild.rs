@@ -10,7 +10,6 @@ use filterblock_engine::words::{count, counted, path_word, size};
 use super::labelled::paragraph;
 use crate::io::{Console, Tone};
 
-/// Writes the results of a request to rebuild a database. `is_verbose`: each table has a line.
 pub(crate) fn write(
     database: &Path,
     request: &Request,
@@ -81,7 +80,6 @@ fn filters_text(report: &Report) -> String {
     format!("{before} {was}, {now} {is}{bits}")
 }
 
-/// Writes what the user should know or do next.
 fn advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
     if report.status != RebuildStatus::Rebuilt || report.tables.is_empty() {
         return Ok(());

@@ -11,10 +11,8 @@ use filterblock_engine::words::{count, counted, size};
 
 use crate::io::{Console, Tone};
 
-/// The greatest number of losses, of keys, and of corrected bits of a file that are shown.
 const MOST: usize = 20;
 
-/// Writes the results of a repair.
 pub(crate) fn write(database: &Path, report: &RepairReport, console: &mut Console) -> io::Result<()> {
     let path = escape_path(database);
     let sums = &report.sums;
@@ -87,7 +85,6 @@ fn lost(report: &RepairReport) -> String {
     }
 }
 
-/// Writes a line about a file, if there is anything to report.
 fn file_line(file: &RepairedFile, console: &mut Console) -> io::Result<()> {
     let mut facts = Vec::new();
     match file.standing {

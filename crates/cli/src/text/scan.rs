@@ -7,19 +7,16 @@ use filterblock_engine::report::{FileState, Row};
 
 use crate::io::Console;
 
-/// The part of a value that is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ValuePart {
     Whole,
-    /// Only its length.
     Size,
     None,
 }
 
-/// Writes entries.
 pub(crate) struct Entries {
     pub(crate) value: ValuePart,
-    /// Set if sequence number, type, state and place are shown.
+    /// Sequence number, type, state and place.
     version: bool,
     hex: bool,
     line: Vec<u8>,
@@ -119,8 +116,7 @@ fn push_escaped(line: &mut Vec<u8>, mut bytes: &[u8]) {
     }
 }
 
-/// Appends the character at the start of `bytes`, which is escaped or not ASCII. Returns the bytes after
-/// it.
+/// Appends the first character of `bytes`, which is escaped or not ASCII. Returns the bytes after it.
 fn push_special<'b>(line: &mut Vec<u8>, first: u8, bytes: &'b [u8]) -> &'b [u8] {
     let len = match first {
         b'"' | b'\\' => {
@@ -141,8 +137,7 @@ fn push_special<'b>(line: &mut Vec<u8>, first: u8, bytes: &'b [u8]) -> &'b [u8] 
         let _ = write!(line, "{}", escape(char));
         return behind;
     }
-    // Not a character: the byte is escaped alone. No character begins within another, so the bytes after it are treated
-    // in the same way.
+    // Not a character: only this byte is escaped. No character begins within another, so the next bytes get the same.
     let [high, low] = hex(first);
     line.extend_from_slice(&[b'\\', b'x', high, low]);
     bytes.get(1..).unwrap_or_default()

@@ -20,13 +20,11 @@ use crate::io::{Console, Tone};
 /// The databases tuned so far. One of them is shown in full, several in a line each, those that need something first.
 #[derive(Default)]
 pub(crate) struct Summary {
-    /// The first result, until there is a second one.
     first: Option<Tuned>,
     lines: Vec<Line>,
     verdicts: VerdictCounts,
 }
 
-/// A database that needs something.
 struct Line {
     path: PathBuf,
     advice: AdviceText,
@@ -52,7 +50,6 @@ impl Summary {
         Ok(())
     }
 
-    /// Writes what is left to write.
     pub(crate) fn end(mut self, console: &mut Console) -> io::Result<()> {
         if let Some(tuned) = self.first {
             return write(&tuned, false, console);
@@ -97,7 +94,6 @@ impl Line {
     }
 }
 
-/// Writes one result in full. `is_wide`: with all numbers.
 fn write(tuned: &Tuned, is_wide: bool, console: &mut Console) -> io::Result<()> {
     let tuning = tuned.result.as_ref().ok();
     let advice = tuned.advice.as_ref();
@@ -130,7 +126,6 @@ fn write(tuned: &Tuned, is_wide: bool, console: &mut Console) -> io::Result<()> 
     console.flush()
 }
 
-/// The filters of a table by itself.
 fn table_text(tuning: &Tuning) -> String {
     let rates = &tuning.now.rates;
     let rate = |rate: Option<_>, of: &str| Some(format!("{} of {of} keys", measured(rate?)));
@@ -143,7 +138,6 @@ fn table_text(tuning: &Tuning) -> String {
     }
 }
 
-/// Writes the data blocks that lookups read, by kind of key.
 fn write_reads(tuning: &Tuning, now: &Reads, console: &mut Console) -> io::Result<()> {
     let then = tuning.target().and_then(|of| Some((of.bits_per_key, of.outcome.reads?)));
     let (title, then) = match then {
@@ -169,7 +163,6 @@ fn write_reads(tuning: &Tuning, now: &Reads, console: &mut Console) -> io::Resul
     write("stored key", &|reads| Some(reads.stored))
 }
 
-/// Writes the effects of filters by their bits per key.
 fn write_bits(tuning: &Tuning, advice: Option<&Advice>, console: &mut Console) -> io::Result<()> {
     let mut columns = vec![
         Column::right("bits per key", 12, 0),

@@ -24,7 +24,6 @@ pub(crate) struct TextVerify {
     is_of_files: bool,
 }
 
-/// What is known of the files of the current database.
 #[derive(Default)]
 struct Files {
     answer: Answer,
@@ -34,7 +33,7 @@ struct Files {
     unused: Vec<String>,
     incomplete: Vec<String>,
     notes: Vec<String>,
-    /// The name of the MANIFEST, and the number of its records.
+    /// The name, and the number of records.
     manifest: Option<(String, u64)>,
     lines: Vec<[String; 4]>,
 }
@@ -44,7 +43,7 @@ impl TextVerify {
         Self { is_verbose, is_brief, files: Files::default(), is_of_databases: true, is_of_files: true }
     }
 
-    /// Takes the next verdict. That on a folder comes after those on its files.
+    /// The verdict on a folder comes after those on its files.
     pub(crate) fn take(&mut self, verified: &Verified, console: &mut Console) -> io::Result<()> {
         let folder = verified.folder.as_ref().filter(|folder| verified.path.starts_with(folder.path()));
         match (verified.about, folder) {
@@ -83,7 +82,6 @@ impl TextVerify {
         files.answer.write_brief(path, database, console)
     }
 
-    /// Answers for a path that is not in a folder that is being verified.
     fn alone(&mut self, verified: &Verified, console: &mut Console) -> io::Result<()> {
         let path = &verified.path;
         self.is_of_databases &= verified.about == About::Unreadable;
@@ -134,7 +132,6 @@ fn reason_for_nothing(verified: &Verified) -> Option<&Problem> {
     (!is_answer).then_some(problem)
 }
 
-/// What a file by itself is, or the format that it has.
 fn clause(verified: &Verified) -> Option<String> {
     let checked = &verified.checked;
     if let Some(found) = checked.problems.first().and_then(|problem| problem.other_format.as_ref()) {
@@ -154,7 +151,6 @@ fn clause(verified: &Verified) -> Option<String> {
 }
 
 impl Files {
-    /// Adds what was found of a file, or of the folder. `is_alone`: the file is the only one.
     fn add(&mut self, verified: &Verified, is_verbose: bool, is_alone: bool) {
         let (checked, about) = (&verified.checked, verified.about);
         let name = verified.path.file_name().map_or(&*verified.path, Path::new);

@@ -1,7 +1,5 @@
-//! The records of a MANIFEST, and the state that they lead to.
-//!
-//! Records after damage are shown, because they are often all that is left of the database's state. They are not part
-//! of the state shown: otherwise, tables that a lost record deleted would come back.
+//! The records of a MANIFEST, and the state that they lead to. Records after damage are shown, as they are often all
+//! that is left, but are not part of the state: otherwise, tables that a lost record deleted would come back.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -29,8 +27,7 @@ const MAX_FAULTS: u64 = 64;
 /// The outcome of reading MANIFESTs.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ManifestOutcome {
-    /// CURRENT or a MANIFEST is damaged, a MANIFEST misses tables or has a fault that LevelDB takes no notice of, or a log
-    /// that it names is missing.
+    /// CURRENT or a MANIFEST is damaged, or misses tables, or has a fault that LevelDB ignores, or its log is missing.
     pub is_damaged: bool,
     /// An input could not be read for a reason other than damage.
     pub has_failed: bool,
@@ -66,7 +63,7 @@ impl Engine {
 }
 
 struct Shown<'a> {
-    /// The storage of the files; `None`: the local file system.
+    /// `None`: the local file system.
     storage: Option<&'a Arc<dyn Storage>>,
     sink: &'a mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
     outcome: ManifestOutcome,
@@ -101,8 +98,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Reports a folder without a CURRENT that leads to a MANIFEST, and names the newest MANIFEST in the folder, if
-    /// there is one.
+    /// Reports a folder without a CURRENT that leads to a MANIFEST, and names the newest MANIFEST, if any.
     fn no_current(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
         let Some(error) = folder.database().manifest().err().filter(|_| folder.is_database()) else {
             let error = PathError::NoDatabase("no MANIFEST here, only tables".to_owned());
@@ -120,8 +116,7 @@ impl Shown<'_> {
         self.fault(Subject { remarks: &remarks, ..subject }, &Fault::new(message, kind))
     }
 
-    /// Shows the records, the faults, the live tables and the state of a MANIFEST. `folder`: the database that it is in.
-    /// `listed`: the file's name was found in a folder.
+    /// Shows the records, faults, live tables and state of a MANIFEST. `listed`: its name was found in a folder.
     fn file(&mut self, subject: Subject<'_>, folder: Option<&Folder>, listed: bool) -> io::Result<()> {
         self.faults.clear();
         let records = match self.open(subject.path, listed) {
@@ -187,8 +182,7 @@ impl Shown<'_> {
         (self.sink)(ManifestLine::State(Subject { remarks: &remarks, ..subject }, state))
     }
 
-    /// Shows all records that can be decoded, including those after damage, and the first [`MAX_FAULTS`] faults, until
-    /// reading fails. Returns the number of all faults.
+    /// Shows the records that can be decoded, also after damage, and the first [`MAX_FAULTS`] faults. Counts all.
     fn records(&mut self, subject: Subject<'_>, source: impl Read) -> io::Result<u64> {
         let mut log = LogReader::new(source).max_record_len(Manifest::DEFAULT_MEMORY_LIMIT);
         let (mut records, mut faults) = (0_u64, 0_u64);
@@ -222,7 +216,6 @@ impl Shown<'_> {
         open(path, listed, self.storage)
     }
 
-    /// Reports an error of the library.
     fn damage(&mut self, subject: Subject<'_>, error: &Error) -> io::Result<()> {
         self.fault(subject, &Fault { message: error_text(error), ..error.into() })
     }

@@ -9,8 +9,7 @@ use crate::report::{ErrorKind, RebuildStatus, Report};
 use crate::walk::FoundFormat;
 use crate::words::{error_text, repair_command};
 
-/// The reason why a run did not finish. The database is as it was before the run, or as it was after one of the run's
-/// commits.
+/// Why a run did not finish. The database is as before the run, or as after one of the run's commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// [`Refused`](RebuildStatus::Refused), [`InUse`](RebuildStatus::InUse), [`Failed`](RebuildStatus::Failed) or
@@ -26,7 +25,7 @@ pub struct Failure {
     pub(crate) tells_state: bool,
 }
 
-/// The reason for a refusal where only an [`io::Error`] can be returned, and what helps. It is the payload of that error.
+/// A refusal and what helps, as the payload of an [`io::Error`] where only that can be returned.
 #[derive(Debug)]
 pub(super) struct Refusal(pub(super) String, pub(super) Option<&'static str>);
 
@@ -42,7 +41,6 @@ impl std::error::Error for Refusal {}
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A refusal that names `path` and the reason.
     pub(crate) fn refused(path: &Path, why: impl Display) -> Self {
         Self { status: RebuildStatus::Refused, ..Self::failed(format!("{}: {why}", escape_path(path)), None) }
     }
@@ -90,7 +88,6 @@ impl Failure {
         }
     }
 
-    /// The failure for an error that the library returned for `path`.
     pub(crate) fn of(error: Error, path: &Path) -> Self {
         let error = if error.path().is_some() { error } else { error.with_path(path) };
         if error.is_in_use() {
@@ -111,8 +108,7 @@ impl Failure {
         Self { status, ..Self::failed(text, Some(ErrorKind::of(&error))) }
     }
 
-    /// The failure to read the database at `path`. If the database is damaged, it is a refusal with the command that saves
-    /// it.
+    /// Turns a failure to read a damaged database into a refusal with the command that saves it.
     pub(crate) fn while_reading(self, path: &Path) -> Self {
         if !matches!(self.kind, Some(ErrorKind::Damaged | ErrorKind::Missing)) {
             return self;
@@ -121,7 +117,6 @@ impl Failure {
         Self { status: RebuildStatus::Refused, ..self.remedy(first) }
     }
 
-    /// Sets the kind of fault in the files.
     pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind: Some(kind), ..self }
     }
@@ -140,7 +135,6 @@ impl Failure {
         if self.tells_state { self } else { Self { tells_state: true, ..self.and(state) } }
     }
 
-    /// Adds an option or a command that helps.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedies.push(remedy.into());
         self

@@ -25,7 +25,6 @@ impl FileRecord {
         Self { name, length: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) }
     }
 
-    /// Reads the file of this name in `dir`.
     pub(super) fn read(dir: &Folder, name: String) -> io::Result<Self> {
         let mut file = dir.open_file(&name)?;
         let (mut length, mut crc32c) = (0_u64, 0);
@@ -61,7 +60,6 @@ pub(super) fn current_name(dir: &Folder) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// Reads the MANIFEST that CURRENT names.
 pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     let name = current_name(dir)?;
     let path = dir.path_of(&name);
@@ -73,9 +71,7 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     })
 }
 
-/// Makes CURRENT name the MANIFEST of this number. After an error, CURRENT is as it was, unless the folder could not be
-/// synced afterwards.
-///
+/// Makes CURRENT name the MANIFEST of this number. After an error, CURRENT is as it was, unless only the sync failed.
 /// Like [`set_current`](filterblock::database::set_current), but with calls that tests can watch.
 pub(super) fn set_current(dir: &Folder, number: u64) -> Result<()> {
     let temporary = FileKind::Temporary.file_name(number);

@@ -18,10 +18,9 @@ use crate::report::ErrorKind;
 use crate::walk::PathError;
 use crate::{audit::Policy, audit::has_one_hash, audit::stats::OLD_NAME, report::FiltersReport, run::Watch};
 
-/// The binary logarithm of the length of the range of offsets that one of LevelDB's filters covers.
+/// LevelDB's: one filter per 2 KiB of data blocks.
 const USUAL_BASE_LG: u8 = 11;
 
-/// The filters to make, if any.
 #[derive(Clone, Debug)]
 pub(super) enum Filters {
     Drop,
@@ -33,26 +32,21 @@ pub(super) struct Maker {
     bits: u32,
     policy: Policy,
     base_lg: Option<u8>,
-    /// The `base_lg` for tables whose own `base_lg` is not known: the most common one of the tables or, if no table's
-    /// is known, LevelDB's.
+    /// For tables whose own `base_lg` is not known: the most common one of the tables, or else LevelDB's.
     usual_base_lg: u8,
     idb_keys: bool,
 }
 
-/// The filters to make for one table.
 pub(super) struct TableFilters {
     pub(super) policy: SharedPolicy,
     pub(super) bits_per_key: u32,
     pub(super) base_lg: u8,
-    /// The keys have to be checked: they are in the order of Chromium's IndexedDB, in which some keys equal keys
-    /// with other bytes.
+    /// Keys have to be checked: in the order of Chromium's IndexedDB, some keys equal keys with other bytes.
     pub(super) idb_keys: bool,
 }
 
 impl Filters {
-    /// Chooses the filters for the database in `dir`. `found`: the live tables' names, and the filters that
-    /// each table has now. `idb_keys`: the keys of the tables have to be checked, as they are in the order of
-    /// Chromium's IndexedDB.
+    /// Chooses the filters for the database in `dir`. `found`: the live tables' names, and the filters that each has.
     pub(super) fn choose(
         request: &Options,
         idb_keys: bool,
@@ -155,8 +149,7 @@ fn hash_in(
     }
 }
 
-/// The hash that the filters under [`OLD_NAME`] reveal. `is_either` concerns only the keys of the tables that have such
-/// filters.
+/// The hash that filters under [`OLD_NAME`] reveal. `is_either` is only about keys of tables with such filters.
 pub(crate) fn hash_of_all(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
@@ -183,8 +176,7 @@ fn is_old(filters: Option<&FiltersReport>) -> bool {
     filters.is_some_and(|filters| filters.policy == OLD_NAME)
 }
 
-/// The facts about the hash that a table's filters and keys reveal. A table that cannot be decoded reveals nothing if
-/// it is to stay as it is.
+/// What a table's filters and keys reveal. Nothing if the table cannot be decoded and is to stay as it is.
 fn see(
     dir: &Folder,
     name: &str,
@@ -206,10 +198,8 @@ pub(crate) fn needs_hash(dir: &Folder, why: &str) -> Failure {
         .remedy("--hash signed    LevelDB before 1.18 on x86")
 }
 
-/// The facts about the hash that the filters and the keys of tables reveal.
 pub(crate) struct HashSeen {
-    /// The hash with which the filters deny no key, if they deny keys with the other hash. `None`: there is no such
-    /// hash.
+    /// The hash with which the filters rule out no stored key, if they rule some out with the other hash.
     pub(crate) told: Option<LegacyHash>,
     /// Both hashes are the same for every key. Known only if `told` is `None`.
     is_either: bool,
@@ -231,8 +221,7 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
     for handle in table.data_blocks() {
         check(watch)?;
         let handle = handle.map_err(error)?;
-        // A table with overlapping blocks is refused when it is rewritten. Until then, no block is read
-        // twice.
+        // A table with overlapping blocks is refused when it is rewritten. Until then, no block is read twice.
         if handle.offset < end {
             is_either = false;
             break;
@@ -251,8 +240,7 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
             let user_key = key.split_last_chunk::<8>().map_or(key, |(user_key, _)| user_key);
             is_either &= has_one_hash(user_key);
         }
-        // One key that the filters deny with only one of the hashes is enough. Filters that deny keys with both hashes
-        // reveal nothing.
+        // One key that the filters rule out with only one of the hashes is enough. With both, they reveal nothing.
         if fits_signed != fits_unsigned || (!fits_signed || signed.is_none()) && !is_either {
             break;
         }
@@ -265,7 +253,6 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
     Ok(HashSeen { told, is_either })
 }
 
-/// Opens the table of this name, with the options for a database's tables, and a limit on the bytes decoded.
 pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {
     let path = &dir.path_of(name);
     let file = open_file(dir, name)?;
@@ -290,13 +277,11 @@ pub(super) fn open_file(dir: &Folder, name: &str) -> Result<File> {
     })
 }
 
-/// The options for the tables of a database.
 pub(super) fn options() -> ReadOptions {
     read_options().internal_keys(true)
 }
 
-/// Looks at the filters of a table. `None`: no filter block with a name was found, or the table cannot be
-/// opened and `keep_undecodable` is set.
+/// `None`: no filter block with a name was found, or the table does not open and `keep_undecodable` is set.
 pub(super) fn survey(dir: &Folder, name: &str, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
     let table = match open(dir, name) {
         Err(failure) if failure.is_refusal() && keep_undecodable => return Ok(None),

@@ -17,11 +17,7 @@ use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 use crate::words::path_word;
 
-/// Rebuilds a database in its folder.
-///
-/// # Errors
-///
-/// After an error, the database is as it was before, unless its folder could not be synced after the commit.
+/// Rebuilds a database in its folder. After an error, it is as before, unless only the sync after the commit failed.
 pub(super) fn run(dir: &Path, request: &Options, keeps_undo: bool, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
@@ -101,7 +97,6 @@ fn conclude(place: &DatabaseFolder, report: &mut Report) {
     report.notes.extend(place.dir.note_of_lost_group(place.dir.path()));
 }
 
-/// The folder that `--undo` uses, if there is one.
 fn undo_path(place: &DatabaseFolder) -> Result<Option<PathBuf>> {
     let found = place.undo.find()?;
     Ok(found.filter(|found| found.contents == Contents::All).map(|_| place.undo.path()))
@@ -125,7 +120,6 @@ fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
     })
 }
 
-/// The commit that replaces all tables.
 struct Commit<'a> {
     work: &'a RebuildPlan<'a>,
     request: &'a Options,
@@ -136,8 +130,7 @@ struct Commit<'a> {
 }
 
 impl Commit<'_> {
-    /// Replaces the tables. Returns them with the name of the new MANIFEST. After an error, the commit has not taken
-    /// place, unless the folder could not be synced after it.
+    /// Returns the new tables, and the new MANIFEST's name. Errors come before the commit, or from the sync after it.
     fn run(&self) -> Result<(Vec<NewTable>, String)> {
         let source = &self.work.source;
         let (dir, old) = (&source.dir, &source.manifest_file);
@@ -218,7 +211,6 @@ impl Commit<'_> {
     }
 }
 
-/// The state of the database before the commit.
 const AS_BEFORE: &str = "nothing was changed";
 
 /// The live tables, with those of `jobs` replaced by the new ones in `done`.

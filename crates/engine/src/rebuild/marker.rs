@@ -14,7 +14,6 @@ const NAME: &str = "filterblock-rebuild";
 /// The marker's name while it is being written.
 const TEMPORARY: &str = "filterblock-rebuild.tmp";
 
-/// The version of the marker's format.
 const FORMAT: u32 = 1;
 
 /// The next steps of a run, written before it takes them.
@@ -22,15 +21,12 @@ const FORMAT: u32 = 1;
 pub(super) struct Marker {
     pub(super) format: u32,
     pub(super) action: Action,
-    /// The filters that were requested: if the run is cut off after its last commit, the same request only
-    /// completes it. Empty for an undo.
+    /// The requested filters: if cut off after the last commit, the same request only completes the run. Undo: empty.
     pub(super) options: String,
-    /// Files for `--undo` are kept in a folder of their own.
     pub(super) keeps_undo: bool,
     /// The MANIFEST before the commit.
     pub(super) old: FileRecord,
-    /// The MANIFEST after the commit; `None`: its contents are not known yet, so the commit has not
-    /// taken place.
+    /// The MANIFEST after the commit; `None`: not known yet, so the commit has not taken place.
     pub(super) new: Option<FileRecord>,
     /// The files to remove if the commit has not taken place: the tables that it would have made live, the lowest
     /// number first, then their MANIFEST.
@@ -60,7 +56,7 @@ impl Marker {
         }
     }
 
-    /// Writes the marker atomically, and makes it durable.
+    /// Writes the marker atomically, and syncs it.
     pub(super) fn write(&self, dir: &Folder) -> Result<()> {
         dir.remove(TEMPORARY)?;
         dir.write_note(TEMPORARY, self)?;
@@ -68,7 +64,6 @@ impl Marker {
         dir.sync()
     }
 
-    /// Reads the marker in `dir`, if there is one.
     pub(super) fn read(dir: &Folder) -> Result<Option<Self>> {
         let path = dir.path_of(NAME);
         let contents = match dir.read_note(NAME) {
@@ -98,7 +93,7 @@ impl Marker {
         self.new_files.iter().chain(&self.old_files).chain(manifests.map(|manifest| &manifest.name))
     }
 
-    /// Removes the marker, and makes the removal durable.
+    /// Removes the marker, and syncs the folder.
     pub(super) fn remove(dir: &Folder) -> Result<()> {
         Self::remove_temporary(dir)?;
         dir.remove(NAME)?;

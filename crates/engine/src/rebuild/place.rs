@@ -24,8 +24,7 @@ pub(super) struct DatabaseFolder {
 }
 
 impl DatabaseFolder {
-    /// Opens the database, and locks it against all other programs. `command`: the command for messages, with `DB` in
-    /// place of the path.
+    /// Opens the database, and locks it against all other programs. `command`: for messages, with `DB` for the path.
     pub(super) fn open(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, |dir| lock(dir).map(Some))
     }

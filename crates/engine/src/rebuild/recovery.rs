@@ -9,21 +9,17 @@ use super::marker::{Action, Marker};
 use super::source::{SourceTable, live_tables, read_database};
 use super::{file_record::current, files::Folder, place::DatabaseFolder};
 
-/// The state in which a run was cut off.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Recovered {
     /// There was no complete marker, so no run had been cut off between its marker and its end.
     Nothing,
-    /// The run had not made the marker's commit. Its new files are removed, and the database is as it was before that
-    /// commit.
+    /// The run had not made the marker's commit: its new files are removed, and the database is as before that commit.
     Abandoned,
     /// The run had committed. The files that it replaced are removed.
     Finished(Box<Marker>),
-    /// The run had not committed, and another program has opened the database since. The run's temporary files and its
-    /// undo folder, if it kept one, are removed.
+    /// Not committed, and another program has opened the database since: temporary files and undo folder are removed.
     Overtaken,
-    /// Another program has opened the database since, and the run may have committed, or the run was an undo. Only
-    /// temporary files and the marker are removed.
+    /// Another program has opened the database after a possible commit or an undo: temporary files and the marker go.
     Forgotten,
 }
 
@@ -34,14 +30,12 @@ impl Recovered {
         marker.action == Action::Rebuild && marker.options == options
     }
 
-    /// Returns true if this finished an `--undo`.
     pub(super) fn is_end_of_undo(&self) -> bool {
         matches!(self, Self::Finished(marker) if marker.action == Action::Undo)
     }
 }
 
-/// Clears away what the last run left in a database whose lock is held: its new files if it had not committed, and the
-/// files that it replaced if it had.
+/// Clears away what the last run left: its new files if it had not committed, else the files that it replaced.
 ///
 /// CURRENT and its MANIFEST decide which of the two is the case. Their present state is made durable first: the run
 /// may have been killed between the commit and the sync of the folder, and a loss of power could then revert the
@@ -51,8 +45,7 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
-        // The steps that a marker announces are taken only once the marker is complete, so there is nothing to complete
-        // or to take back after an unfinished one.
+        // What a marker announces follows once it is complete, so after an unfinished one nothing is taken back.
         Marker::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
@@ -79,11 +72,9 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
         }
         Recovered::Abandoned
     } else {
-        // LevelDB keeps a temporary file if it has made a table of the same number since, so these files are
-        // removed here.
+        // LevelDB keeps a temporary file if it has made a table of the same number since, so these are removed here.
         remove_temporaries(dir, &marker.new_files)?;
-        // The commit takes all old tables out of the database together, so if one of them is live, the run had not
-        // committed.
+        // The commit removes all old tables from the database together: if one is live, the run had not committed.
         let is_old = live.iter().any(|table| marker.old_files.contains(&table.name));
         if is_old && marker.action == Action::Rebuild {
             if marker.keeps_undo {
@@ -98,8 +89,7 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     Ok(recovered)
 }
 
-/// Makes sure that all live tables of the database are there, before files are removed that might be needed in place of
-/// a missing table.
+/// Makes sure that all live tables are there, before files are removed that might be needed in place of one.
 fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
     let tables = read_database(dir).and_then(|database| live_tables(&database));
     tables.map_err(|failure| {
@@ -110,11 +100,9 @@ fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
     })
 }
 
-/// Removes the files of these names that the database does not use. `live`: its live tables, and the name of its
-/// MANIFEST.
-///
-/// `one_by_one`: each removal is durable before the next. As the lowest number goes first, the tables that remain are
-/// the newest, so that `RepairDB`, which considers tables with higher numbers newer, finds nothing outdated.
+/// Removes those of `names` that the database does not use. `live`: its live tables, and its MANIFEST's name.
+/// `one_by_one`: syncs each removal before the next. The lowest number goes first, so that the newest tables remain,
+/// and `RepairDB`, which considers tables with higher numbers newer, finds nothing outdated.
 fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_by_one: bool) -> Result<()> {
     let (tables, manifest) = live;
     let tables: BTreeSet<u64> = tables.iter().map(|table| table.record.number).collect();

@@ -26,7 +26,6 @@ pub enum Request {
 }
 
 impl Request {
-    /// The status of the report once the request is carried out.
     pub(super) const fn status(&self) -> RebuildStatus {
         match self {
             Self::To(_, options) | Self::InPlace { options, .. } if options.dry_run => RebuildStatus::DryRun,
@@ -68,8 +67,7 @@ pub enum FilterRequest {
         bits: u32,
         /// The policy's name; `None`: that of the tables.
         policy: Option<String>,
-        /// The hash, for the policy whose name stands for two hashes; `None`: the one that the filters of the tables
-        /// were made with.
+        /// The hash, for the policy whose name stands for two; `None`: the one of the tables' filters.
         hash: Option<LegacyHash>,
         /// The binary logarithm of a filter's range; `None`: each table keeps its own. A table whose own is not known
         /// gets the most common one or, if no table's is known, LevelDB's.

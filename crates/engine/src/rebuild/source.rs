@@ -36,7 +36,6 @@ pub(super) struct OldDatabase {
     pub(super) first_free: u64,
 }
 
-/// A live table.
 #[derive(Clone)]
 pub(super) struct SourceTable {
     pub(super) record: LiveTable,
@@ -44,11 +43,9 @@ pub(super) struct SourceTable {
 }
 
 impl OldDatabase {
-    /// Reads the database in `dir`. Refuses it if it is damaged.
-    ///
-    /// A MANIFEST that ends within a record is not refused, if nothing but leftovers misses in it: a program that was
-    /// killed leaves such an end. LevelDB opens the state before it, and that is the state of the new MANIFEST, in place
-    /// too.
+    /// Reads the database in `dir`. Refuses it if it is damaged. A MANIFEST that ends within a record, as a killed
+    /// program leaves it, is accepted if only leftovers are missing in it. The new MANIFEST, in place too, has the
+    /// state before that record, which LevelDB opens.
     pub(super) fn read(dir: &Folder) -> Result<Self> {
         Self::try_read(dir).map_err(|failure| failure.while_reading(dir.path()))
     }
@@ -75,9 +72,8 @@ impl OldDatabase {
         Ok(Self { dir: dir.clone(), manifest, manifest_file, tables, logs, first_free })
     }
 
-    /// Refuses a database whose comparator may treat keys of different bytes as equal: a filter made from one of these
-    /// keys would rule out the others. The comparator of Chromium's IndexedDB is known, so the keys are checked instead,
-    /// when a table is rewritten.
+    /// Refuses a comparator that may treat keys of different bytes as equal: a filter from one would rule out the
+    /// others. That of Chromium's IndexedDB is known, so its keys are checked instead, when a table is rewritten.
     pub(super) fn check_comparator(&self) -> Result<()> {
         if self.manifest.is_bytewise() || self.has_idb_keys() {
             return Ok(());
@@ -88,13 +84,11 @@ impl OldDatabase {
         Err(Failure::refused(self.dir.path(), why).remedy(remedy))
     }
 
-    /// Returns true if the keys are in the order of Chromium's IndexedDB.
     pub(super) fn has_idb_keys(&self) -> bool {
         self.manifest.comparator() == Some(IdbComparator::NAME.as_bytes())
     }
 
-    /// Fails if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier result of
-    /// [`log_records`](Self::log_records).
+    /// Fails if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier [`log_records`](Self::log_records).
     pub(super) fn check_unchanged(&self, logs: &[FileRecord]) -> Result<()> {
         if current(&self.dir)? == self.manifest_file && self.log_records()? == logs {
             return Ok(());
@@ -123,8 +117,7 @@ impl OldDatabase {
         first.unwrap_or(recorded)
     }
 
-    /// Returns the contents of a MANIFEST with the number `number`, like that of the database, but with `tables` as
-    /// its live tables, and with this log number.
+    /// Returns a MANIFEST of this number, like the database's, but with these tables and this log number.
     pub(super) fn manifest_with(
         &self,
         tables: &[LiveTable],
@@ -144,7 +137,6 @@ impl OldDatabase {
         Ok(log.into_writer())
     }
 
-    /// The size of all live tables, in bytes.
     pub(super) fn table_bytes(&self) -> u64 {
         self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.record.size))
     }
@@ -214,7 +206,6 @@ pub(super) fn live_tables(database: &Database) -> Result<Vec<SourceTable>> {
     .collect()
 }
 
-/// Returns the name of a live table's file. Fails if the file is missing or does not have its recorded size.
 fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Result<String> {
     let path = database.table_path(record.number);
     let FileState::Present(file) = file else {

@@ -17,11 +17,9 @@ const SHARED_UNIT: u64 = 4096;
 /// The minimum number of bytes that a report of progress covers, except for the last report.
 const PROGRESS_STEP: u64 = 256 << 10;
 
-/// The destination of the new table.
 #[derive(Clone, Copy)]
 pub(super) enum OutputFile<'a> {
-    /// A new file of this name in this folder. It is never a hard link to the old table: a program that opens the
-    /// database before the commit may write to a file of this number.
+    /// Never a hard link to the old table: a program that opens the database before the commit may write to this file.
     File(&'a Folder, &'a str),
     /// Nowhere: only the size of the table is of interest.
     Nowhere,
@@ -37,11 +35,7 @@ pub(super) struct Rewritten {
     pub(super) kept: Option<Failure>,
 }
 
-/// Rewrites the table of this name.
-///
-/// # Errors
-///
-/// After an error, no new file is left, unless removing it or copying the old table failed.
+/// Rewrites the table. After an error, no new file is left, unless removing it or copying the old table failed.
 pub(super) fn rewrite(
     (dir, name): (&Folder, &str),
     target: OutputFile<'_>,
@@ -70,8 +64,7 @@ pub(super) fn rewrite(
     }
 }
 
-/// Refuses a table with a key that equals keys with other bytes in the order of Chromium's IndexedDB: a filter would
-/// rule out these equal keys.
+/// Refuses keys that equal keys with other bytes in the order of Chromium's IndexedDB: a filter would rule these out.
 fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> {
     let (_, table) = open(dir, name)?;
     let failure = |error: Error| Failure::of(error, &dir.path_of(name));
@@ -161,10 +154,9 @@ fn write<'f>(
     Ok((output, rewritten))
 }
 
-/// A new table that is being written. The data blocks are those of the old table, at the same offsets, so they are
-/// copied from file to file, and are shared between the files if the file system can do so.
+/// A new table. Its data blocks are copied from file to file, at the same offsets, so that file systems can share them.
 struct Output<'f> {
-    /// The new file; `None`: nothing is written to a file.
+    /// `None`: nothing is written.
     file: Option<NewFile>,
     source: &'f File,
     /// The number of bytes that have yet to be copied from `source`.

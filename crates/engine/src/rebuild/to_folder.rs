@@ -11,11 +11,7 @@ use super::request::{Options, check};
 use super::{place::Original, source::OldDatabase, work::RebuildPlan};
 use crate::{report::Report, run::Watch};
 
-/// Writes the rebuilt database to the folder `target`, which appears complete or not at all. Tables and logs keep their
-/// names.
-///
-/// # Errors
-///
+/// Writes the rebuilt database to `target`, complete or not at all. Tables and logs keep their names.
 /// After an error, there is no second database, unless only the last sync of the parent failed.
 pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watch) -> Result<Report> {
     // Both paths are resolved before anything is done.
@@ -73,7 +69,7 @@ fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result
     new.write_new(name, contents, Some(&like))
 }
 
-/// Opens the parent of the new folder. Returns the parent, and the name of the new folder in it.
+/// Returns the new folder's open parent, and the new folder's name in it.
 pub(crate) fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -106,8 +102,7 @@ pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir
     }
 }
 
-/// A folder with a random name, in which files are written. Dropping this removes the folder and its files, unless
-/// [`finish`](Self::finish) has renamed the folder.
+/// A folder of a random name. Dropping it removes it and its files, unless [`finish`](Self::finish) has renamed it.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     parent: Folder,

@@ -13,12 +13,8 @@ use super::{place::DatabaseFolder, recovery};
 use crate::report::{ErrorKind, RebuildStatus, Report};
 use crate::words::path_word;
 
-/// Brings back the tables that a rebuild replaced, if nothing was written since.
-///
-/// # Errors
-///
-/// After an error, the database is as it was, unless its folder could not be synced after the
-/// commit.
+/// Brings back the tables that a rebuild replaced, if nothing was written since. After an error, the database is as it
+/// was, unless only the sync after the commit failed.
 pub(super) fn undo(path: &Path) -> Result<Report> {
     let place = &DatabaseFolder::open(path, "filterblock rebuild --undo DB")?;
     let recovered = recovery::recover(place)?;
@@ -84,8 +80,7 @@ fn existing(undo: &UndoFolder) -> Result<FoundUndo> {
     Err(Failure::refused(&undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
-/// Refuses if the database is no longer as the rebuild left it, or if a file that the undo folder
-/// has to hold is missing or has changed.
+/// Refuses if the database is not as the rebuild left it, or a file of the undo folder is missing or has changed.
 fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
     let dir = &place.dir;
     let written = |what: &str| {

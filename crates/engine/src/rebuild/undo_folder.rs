@@ -19,12 +19,10 @@ use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};
 
 /// The name of the folder while it is being made, in the database's folder. LevelDB and goleveldb ignore it.
 const UNFINISHED: &str = "filterblock-undo.tmp";
-/// The file that [`try_out`](UndoFolder::try_out) puts into the folder: every database has a CURRENT, and no undo
-/// folder keeps one.
+/// What [`try_out`](UndoFolder::try_out) puts into the folder: every database has it, and no undo folder keeps one.
 const TRIAL: &str = "CURRENT";
 const FORMAT: u32 = 1;
 
-/// The facts that `--undo` needs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct UndoRecord {
     format: u32,
@@ -44,13 +42,11 @@ pub(super) struct UndoRecord {
 pub(super) struct TableFile {
     pub(super) name: String,
     pub(super) length: u64,
-    /// The file's owner and permissions before the rebuild; `None`: they were not recorded, as by earlier
-    /// versions.
+    /// The rights before the rebuild; `None`: not recorded, as by earlier versions.
     #[serde(default)]
     pub(super) rights: Option<Rights>,
 }
 
-/// The owner, group and mode of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Rights {
     owner: u32,
@@ -89,14 +85,12 @@ impl UndoRecord {
 
 /// The undo folder, whether it exists or not.
 pub(super) struct UndoFolder {
-    /// The folder of the database.
     database: Folder,
     /// The parent folder of the database and of the undo folder.
     parent: Folder,
     name: OsString,
 }
 
-/// The undo folder as it was found.
 pub(super) struct FoundUndo {
     pub(super) folder: Folder,
     pub(super) contents: Contents,
@@ -129,11 +123,7 @@ impl UndoFolder {
         self.parent.path_of(&self.name)
     }
 
-    /// Finds the folder; `None`: nothing has its name.
-    ///
-    /// # Errors
-    ///
-    /// Those of the system. It is also an error if no rebuild can have made what has this name: it is not a folder, has
+    /// Finds the folder; `None`: nothing has its name. Fails for what no rebuild can have made: it is no folder, has
     /// another owner than the database's folder, lets more users write to it, or holds files that no rebuild makes.
     pub(super) fn find(&self) -> Result<Option<FoundUndo>> {
         let path = self.path();
@@ -160,8 +150,8 @@ impl UndoFolder {
         Ok(Some(FoundUndo { folder, contents }))
     }
 
-    /// Makes the folder with one link in it, and removes the folder again, so that obstacles are known before the
-    /// tables are rewritten. `like`: the file whose attributes new files get.
+    /// Makes the folder with one link in it and removes it, so that obstacles show before the tables are rewritten.
+    /// `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
             // If this fails as well, the next run clears the folder away.
@@ -195,7 +185,7 @@ impl UndoFolder {
     }
 
     /// Makes the folder: links to the database's files of these names, and then the record. The folder is moved to
-    /// its place only once it is complete, and is then made durable there.
+    /// its place only once it is complete, and is then synced there.
     pub(super) fn make(&self, names: impl Iterator<Item = String>, record: &UndoRecord) -> Result<()> {
         let system = |error: io::Error| Failure::system("making the folder for --undo", &self.path(), &error);
         let folder = self.database.make_folder(UNFINISHED).map_err(system)?;
@@ -215,8 +205,7 @@ impl UndoFolder {
         self.database.move_folder(UNFINISHED, &self.parent, &self.name, false)
     }
 
-    /// Removes a folder that was not completed, and one that [`try_out`](Self::try_out) moved to its place and left
-    /// there.
+    /// Removes an incomplete folder, and one that [`try_out`](Self::try_out) moved to its place and left there.
     pub(super) fn remove_unfinished(&self) -> Result<()> {
         let path = self.database.path_of(UNFINISHED);
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -244,13 +233,12 @@ impl UndoFolder {
         self.parent.sync()
     }
 
-    /// Makes it durable that the folder exists, or that it does not.
+    /// Syncs that the folder exists, or that it does not.
     pub(super) fn sync(&self) -> Result<()> {
         self.parent.sync()
     }
 
-    /// Refuses a file in the folder that somebody else may have put there. `before`: the owner and permissions
-    /// that the file had before the rebuild; `None`: not known.
+    /// Refuses a file that somebody else may have put there. `before`: its rights before the rebuild; `None`: unknown.
     pub(super) fn check_file(&self, found: &Status, name: &str, before: Option<Rights>) -> Result<()> {
         let path = self.path().join(name);
         if before.is_some_and(|before| before != Rights::of(found)) {
@@ -267,7 +255,7 @@ impl UndoFolder {
 }
 
 impl FoundUndo {
-    /// Reads the record. `of`: the folder of the database.
+    /// `of`: the folder of the database.
     pub(super) fn record(&self, of: &Folder) -> Result<UndoRecord> {
         let path = self.folder.path_of(RECORD);
         let refused = |found: String| {
@@ -341,8 +329,7 @@ fn contents(folder: &Folder) -> Result<Contents> {
     }
 }
 
-/// Returns true if the file [`TRIAL`] may be from [`try_out`](UndoFolder::try_out): it names a MANIFEST, as a link to
-/// the database's own CURRENT does, or it is empty.
+/// Returns true if [`TRIAL`] may be from `try_out`: it names a MANIFEST, as the database's CURRENT does, or is empty.
 fn is_of_trial(folder: &Folder) -> bool {
     current_name(folder).is_ok()
         || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)

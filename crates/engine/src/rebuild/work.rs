@@ -16,13 +16,11 @@ use crate::walk::{ReadAhead, TableRecord};
 use crate::words::{count, size};
 use crate::{audit::verify, engine::Engine};
 
-/// The free space in bytes that is required besides that for the tables: for the MANIFEST, the marker, and filters that
-/// are larger than the old ones.
+/// Free bytes required besides the tables: for the MANIFEST, the marker, and filters larger than the old ones.
 const SPARE: u64 = 1 << 20;
 /// The number of files besides the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
 const SPARE_FILES: u64 = 5;
 
-/// A database, and the work on its tables.
 pub(super) struct RebuildPlan<'r> {
     pub(super) source: OldDatabase,
     pub(super) filters: Filters,
@@ -74,17 +72,14 @@ impl<'r> RebuildPlan<'r> {
             .collect()
     }
 
-    /// Returns all tables, each with its old number.
     pub(super) fn jobs_with_old_numbers(&self) -> Vec<Job<'_>> {
         self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
     }
 
-    /// Returns all tables with new numbers, the newest first.
     pub(super) fn newest_first(&self) -> Vec<Job<'_>> {
         self.jobs().into_iter().rev().collect()
     }
 
-    /// Refuses if there is no room for the new tables.
     pub(super) fn check_room(&self, dir: &Folder, jobs: &[Job<'_>]) -> Result<()> {
         let Some(room) = dir.room()? else { return Ok(()) };
         let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
@@ -96,8 +91,7 @@ impl<'r> RebuildPlan<'r> {
         }
     }
 
-    /// Rewrites tables, several simultaneously. `target` gives the folder and name of each new file; `None`: no file is
-    /// written, and only the size of the table is found.
+    /// Rewrites tables, several at once. `target`: each file's folder and name; `None`: only finds the table's size.
     pub(super) fn rewrite<'t>(
         &self,
         jobs: &[Job<'_>],
@@ -142,8 +136,7 @@ impl<'r> RebuildPlan<'r> {
         Ok(NewTable { record, report })
     }
 
-    /// Checks that the rewritten tables in `dir` are those of the new MANIFEST, and
-    /// everything else that `verify` checks. `manifest`: the contents of the new MANIFEST.
+    /// Verifies the rewritten tables in `dir`, and that they are those of the new MANIFEST, given by its contents.
     pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
         let manifest =
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
@@ -190,9 +183,7 @@ impl<'r> RebuildPlan<'r> {
     }
 }
 
-/// A table in its new state: rewritten, or kept as it was.
 pub(super) struct NewTable {
-    /// The table's record in the new MANIFEST.
     pub(super) record: LiveTable,
     pub(super) report: TableReport,
 }

@@ -15,30 +15,25 @@ pub(super) trait Input: Sync {
     /// The tables, logs and MANIFESTs.
     fn files(&self) -> Result<Listing>;
 
-    /// Opens a file.
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>>;
 
-    /// The path of a file, for messages.
+    /// For messages.
     fn path_of(&self, name: &str) -> PathBuf;
 }
 
-/// The folder, for messages.
 pub(super) fn folder_of(input: &dyn Input) -> PathBuf {
     input.path_of("").components().collect()
 }
 
-/// The refusal of the database.
 pub(super) fn refused(input: &dyn Input, why: impl Display) -> Failure {
     Failure::refused(&folder_of(input), why)
 }
 
-/// A file of the damaged database, of the kind and number that its name gives.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct InputFile {
     pub(super) kind: FileKind,
     pub(super) number: u64,
     pub(super) name: String,
-    /// The length in bytes.
     pub(super) len: u64,
 }
 
@@ -48,7 +43,7 @@ pub(super) struct Stray {
     pub(super) kind: FileKind,
     pub(super) number: u64,
     pub(super) name: String,
-    /// The thing that is there instead of a file, in words.
+    /// What is there instead of a file, in words.
     pub(super) why: &'static str,
 }
 
@@ -56,7 +51,6 @@ pub(super) struct Stray {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Renamed {
     pub(super) name: String,
-    /// The length in bytes.
     pub(super) len: u64,
     /// The kind and number of the file that this is probably a copy of.
     of: Option<(FileKind, u64)>,
@@ -69,7 +63,6 @@ impl Renamed {
     }
 }
 
-/// The names in the folder of a database.
 #[derive(Default, Debug)]
 pub(super) struct Listing {
     /// The files, ordered by kind and number.
@@ -101,7 +94,6 @@ fn is_like_one(name: &str) -> bool {
             && name.rsplit_once('.').is_some_and(|(_, ending)| is_table(ending))
 }
 
-/// Whether this is the name of a file that LevelDB does not have, and databases of other formats have.
 fn is_foreign(name: &str) -> bool {
     FileKind::parse(name).is_some_and(|(kind, _)| kind == FileKind::Foreign)
 }
@@ -125,8 +117,7 @@ impl Listing {
         self.renamed.sort_by(|a, b| b.len.cmp(&a.len).then(a.name.cmp(&b.name)));
     }
 
-    /// Takes copies for the files of this kind that are missing. `fits`: whether a file of this number has this size,
-    /// as far as is known.
+    /// Takes copies for missing files of this kind. `fits`: whether a file of this number has this size, if known.
     pub(super) fn take_copies(&mut self, kind: FileKind, fits: impl Fn(u64, u64) -> bool) {
         let there = self.files.iter().filter(|file| file.kind == kind && fits(file.number, file.len));
         let mut there: BTreeSet<u64> = there.map(|file| file.number).collect();
@@ -143,11 +134,9 @@ impl Listing {
     }
 }
 
-/// The thing that is there instead of a file, in words, if a link leads to nothing.
 const NOWHERE: &str = "a link that leads nowhere";
 
-/// The thing that is there instead of a file, in words, if a link cannot be followed for this reason. `None`: the
-/// system failed, so there may be a file.
+/// What is there instead of a file if a link fails so. `None`: the system failed, so there may be a file.
 fn why_not_behind(error: &io::Error) -> Option<&'static str> {
     #[cfg(unix)]
     match rustix::io::Errno::from_io_error(error) {

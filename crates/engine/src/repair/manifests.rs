@@ -24,34 +24,31 @@ pub(super) struct FoundManifest {
     pub(super) number: u64,
     pub(super) len: u64,
     pub(super) manifest: Manifest,
-    /// The file ends within a record or in zeros, as a killed program may leave it, or has zeros in its middle. Records
-    /// may be lost.
+    /// The file is cut short or ends in zeros, as a killed program leaves it, or has zeros within: records may be lost.
     pub(super) end: End,
     /// Wrong bits that were corrected.
     pub(super) patches: Vec<Patch>,
-    /// The reason not to trust this MANIFEST, if there is one.
+    /// Why not to trust this MANIFEST, if so.
     pub(super) distrust: Option<String>,
-    /// The reason why another MANIFEST is preferred, if one is.
+    /// Why another MANIFEST is preferred, if one is.
     pub(super) skipped: Option<String>,
     /// The format that the file is of, if that is not LevelDB's.
     other_format: Option<OtherFormat>,
 }
 
-/// What is known of the end of a MANIFEST or a log.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum End {
     #[default]
     Whole,
-    /// The file ends within a record, as one does whose writer was killed. LevelDB reads past that.
+    /// Ends within a record, as a killed program leaves it. LevelDB reads past that.
     Cut,
-    /// The file ends in zeros, as one does for which space was reserved. LevelDB reads past that.
+    /// Ends in zeros, as if space was reserved. LevelDB reads past that.
     Zeros,
     /// Zeros with records after them: records are lost, or hidden from LevelDB.
     Hidden,
 }
 
 impl End {
-    /// Takes account of the next piece of the file.
     pub(super) const fn add(self, piece: &Piece) -> Self {
         match (self, piece) {
             (Self::Hidden, _) => Self::Hidden,
@@ -64,8 +61,7 @@ impl End {
 }
 
 impl FoundManifest {
-    /// Whether the MANIFEST may have missed a table: a newer one than itself or, if its end may be lost, any that it
-    /// does not list.
+    /// Whether the MANIFEST may have missed a table: a newer one or, if its end may be lost, any that it does not list.
     pub(super) fn may_miss(&self, number: u64) -> bool {
         is_newer(&self.manifest, number) || self.end != End::Whole && self.manifest.table(number).is_none()
     }
@@ -77,7 +73,6 @@ const MAX_CURRENT: usize = 256;
 /// CURRENT names it, its next file number, and its last sequence number.
 type Rank = (bool, bool, u64, u64);
 
-/// All MANIFESTs of a database.
 pub(super) struct Manifests {
     found: Vec<FoundManifest>,
     /// The index of the MANIFEST that is trusted. `None`: no MANIFEST is trusted.
@@ -89,8 +84,7 @@ pub(super) struct Manifests {
 }
 
 impl Manifests {
-    /// Reads all MANIFESTs of the listing, takes copies for the tables that are missing, and chooses the MANIFEST to
-    /// trust.
+    /// Reads all MANIFESTs of the listing, takes copies for the missing tables, and chooses the MANIFEST to trust.
     pub(super) fn read(input: &dyn Input, listing: &mut Listing) -> Result<Self> {
         listing.take_copies(FileKind::Manifest, |_, _| true);
         let mut found = Vec::new();
@@ -153,18 +147,15 @@ impl Manifests {
         Some(format!("{later} is later than {}, and CURRENT names neither", trusted.name))
     }
 
-    /// The MANIFEST that is trusted. `None`: no MANIFEST is trusted.
     pub(super) fn trusted(&self) -> Option<&FoundManifest> {
         self.found.get(self.trusted?)
     }
 
-    /// The MANIFEST that was trusted until a table turned out to have entries of its own.
     pub(super) fn outdated(&self) -> Option<&FoundManifest> {
         self.found.get(self.outdated?)
     }
 
-    /// Stops trusting the trusted MANIFEST, for the reason `why`. No MANIFEST is trusted then: the others were passed
-    /// over.
+    /// Stops trusting the trusted MANIFEST, for the reason `why`. None is trusted then, as the others were skipped.
     pub(super) fn distrust(&mut self, why: String) {
         self.outdated = self.trusted;
         let Some(one) = self.trusted.take().and_then(|at| self.found.get_mut(at)) else { return };
@@ -185,8 +176,7 @@ impl Manifests {
         &self.found
     }
 
-    /// The comparator that the trusted MANIFEST names, or else the one that the newest of the MANIFESTs with a
-    /// comparator names. `None`: no MANIFEST names a comparator.
+    /// The comparator that the trusted MANIFEST names, or else the newest one that names any.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
         let all = self.trusted().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()
@@ -198,15 +188,14 @@ impl Manifests {
         all.filter(|last| *last <= MAX_SEQUENCE).max().unwrap_or_default()
     }
 
-    /// The records of tables by number. Each is from the trusted MANIFEST or, if there is none or it does not list the
-    /// table, from the newest MANIFEST that does.
+    /// The records of tables by number: the trusted MANIFEST's or, if that lacks the table, the newest that lists it.
     pub(super) fn tables(&self) -> BTreeMap<u64, &LiveTable> {
         let all = self.found.iter().chain(self.trusted());
         all.flat_map(|one| one.manifest.tables()).map(|table| (table.number, table)).collect()
     }
 }
 
-/// The reason, in words, why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`.
+/// Why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`, in words.
 fn skipped(chosen: &str, best: Rank, rank: Rank) -> String {
     let (is_newest, is_current, next, last) = best;
     match rank {
@@ -217,12 +206,10 @@ fn skipped(chosen: &str, best: Rank, rank: Rank) -> String {
     }
 }
 
-/// Returns true if the table with this number is newer than the MANIFEST.
 pub(super) fn is_newer(manifest: &Manifest, number: u64) -> bool {
     number >= manifest.next_file_number()
 }
 
-/// Reads a MANIFEST, with wrong bits corrected.
 fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     let source = input.open(&file.name)?;
     let (mut patches, mut lost, mut end) = (Vec::new(), None, End::default());
@@ -257,8 +244,7 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     })
 }
 
-/// The evidence, if any, that the MANIFEST does not describe the present state of the folder. `numbers`: those of the
-/// tables among `files`.
+/// The evidence, if any, that the MANIFEST is not of the folder's present state. `numbers`: those of its tables.
 fn disagreement(
     input: &dyn Input,
     manifest: &Manifest,
@@ -266,8 +252,7 @@ fn disagreement(
     numbers: &BTreeSet<u64>,
 ) -> Option<String> {
     let tables = || files.iter().filter(|file| file.kind == FileKind::Table);
-    // A compaction that was cut off leaves newer tables, and all tables that they were made from, so a
-    // missing table contradicts the MANIFEST.
+    // A cut-off compaction leaves newer tables and all their sources, so a missing table contradicts the MANIFEST.
     if let Some(newer) = tables().find(|file| is_newer(manifest, file.number)) {
         let missing = manifest.tables().iter().find(|live| !numbers.contains(&live.number));
         if let Some(missing) = missing {
@@ -288,7 +273,6 @@ fn is_whole(input: &dyn Input, file: &InputFile) -> bool {
     input.open(&file.name).is_ok_and(|source| Table::open(source, &read_options()).is_ok())
 }
 
-/// A refusal of a comparator whose order is not known.
 pub(super) fn unknown_order(input: &dyn Input, files: &[InputFile], name: &[u8]) -> Failure {
     let why = format!("keys are ordered by {}, not known here", quote(name));
     let scan = scan_command(Path::new("DB"), || files.iter().map(|file| Path::new(&file.name)));

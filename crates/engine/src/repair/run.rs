@@ -78,7 +78,7 @@ fn repair_or_fail(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Res
     Ok(report)
 }
 
-/// Refuses a database from which nothing can be salvaged.
+/// Refuses a database from which nothing can be saved.
 pub(super) fn has_entries(survey: &Survey, dir: &Path) -> Result<()> {
     if survey.members.iter().all(|member| entries(member) == 0) {
         let files = counted(survey.members.len() as u64, "file");
@@ -115,8 +115,7 @@ pub(super) fn decide(
     Ok(())
 }
 
-/// A file of the database, whose permissions the new files get. `None`: there is no table, log or MANIFEST,
-/// or the file chosen cannot be opened.
+/// A file of the database, whose permissions the new files get. `None`: there is none, or it cannot be opened.
 fn like(dir: &Folder) -> Result<Option<File>> {
     let files = dir.files()?.files;
     let first = files.iter().find(|file| file.kind == FileKind::Table).or(files.first());
@@ -165,7 +164,6 @@ impl Sink for Each<'_> {
     }
 }
 
-/// A folder, and the storage that it is in.
 struct Stored<'s> {
     storage: &'s dyn Storage,
     dir: &'s Path,

@@ -13,29 +13,20 @@ use crate::walk::{
     open_log,
 };
 
-/// The options of a run over files.
 #[derive(Clone, Copy)]
 pub(crate) struct FileOptions<'a> {
-    /// The maximum number of tables to look at simultaneously; `None` or 0: as many as there are processors.
+    /// How many tables to read at once; `None` or 0: as many as there are processors.
     pub jobs: Option<u16>,
-    /// Subfolders are looked into as well.
     pub recursive: bool,
     /// The number of paths given, without those of a list.
     pub given: usize,
-    /// The watcher of the run.
     pub watch: &'a dyn Watch,
     /// The storage of the files; `None`: the local file system.
     pub storage: Option<&'a Arc<dyn Storage>>,
 }
 
-/// Looks at all tables that `given` leads to, and at logs if the survey reads them. Calls `show` with the results, in
-/// order.
-///
-/// If files of a database in use vanish before they are looked at, the files that replaced them are looked at instead.
-///
-/// # Errors
-///
-/// Those of `show`.
+/// Runs the survey on all tables and logs that `given` leads to, and calls `show` with the results, in order.
+/// If files of a database in use vanish before they are read, reads those that replaced them.
 pub(crate) fn files<S: Survey>(
     given: &mut dyn Iterator<Item = InputPath>,
     survey: &S,
@@ -63,7 +54,6 @@ struct Files<'a, 'env, S: Survey> {
     survey: &'env S,
     options: FileOptions<'env>,
     in_order: &'a mut InOrder<'env, Event<S::Found>>,
-    /// The number of tables found so far.
     tables: usize,
 }
 
@@ -148,7 +138,6 @@ impl<S: Survey> Files<'_, '_, S> {
     }
 }
 
-/// Looks at a table.
 fn table<S: Survey>(
     survey: &S,
     target: InputFile,
@@ -174,7 +163,6 @@ fn table<S: Survey>(
     event.unwrap_or_else(|error| Event::Table { target, result: Err(error) })
 }
 
-/// Looks at a log of a folder.
 fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storage>>) -> Event<S::Found> {
     let kind = OtherFile::Log;
     let found = match storage {
@@ -187,7 +175,7 @@ fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storag
     Event::Other { kind, target, result }
 }
 
-/// Looks at a file that the user named, if it is no table; `None` if it is one, or may be one.
+/// Surveys a file that the user named. `None`: it is a table, or may be one.
 pub(crate) fn other<S: Survey>(
     survey: &S,
     target: &InputFile,
@@ -220,8 +208,7 @@ impl Observer for FileObserver<'_> {
     }
 }
 
-/// Shows the results, except those for listed logs that vanished, and for listed tables that vanished and have a
-/// [record](InputFile::record). The files that took their place are looked at and shown at the end of the folder.
+/// Shows results, but not of listed logs and recorded tables that vanished: those that replaced them follow.
 struct Shown<'a, S: Survey> {
     survey: &'a S,
     watch: &'a dyn Watch,
@@ -259,8 +246,7 @@ impl<S: Survey> Shown<'_, S> {
         }
     }
 
-    /// Shows the results for the files that replace those that vanished after the folder was listed, then the files
-    /// given up on, and then the end of the folder.
+    /// Shows the files that replaced vanished ones, then those given up on, then the end of the folder.
     fn end(&mut self, place: ListedFolder) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
         let mut newest = place.clone();
@@ -293,14 +279,12 @@ impl<S: Survey> Shown<'_, S> {
     }
 }
 
-/// The logs of a folder that are read.
 fn read_logs<S: Survey>(survey: &S, folder: &Folder) -> Vec<PathBuf> {
     let uses = survey.logs();
     let logs = folder.logs().filter(|(_, is_live)| uses.reads() && (*is_live || uses == LogUse::ReadAll));
     logs.map(|(log, _)| log.path.clone()).collect()
 }
 
-/// The files of a folder that are looked at.
 fn wanted<S: Survey>(survey: &S, place: &ListedFolder) -> Vec<PathBuf> {
     let logs = read_logs(survey, &place.folder);
     let tables = place.folder.tables().map(|path| place.target(path.to_owned()));

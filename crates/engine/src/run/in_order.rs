@@ -1,7 +1,5 @@
-//! Work on several threads, with the results in the order in which the work was given out.
-//!
-//! The calling thread works, too. Where the system gives fewer threads than wanted, or none, as in WebAssembly, there
-//! are fewer.
+//! Work on several threads, with the results in the order in which the work was given out. The calling thread works,
+//! too, so all work is done even if the system gives no threads, as WebAssembly.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -10,11 +8,10 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{io, thread};
 
-/// The greatest number of jobs. If there are several jobs, each runs on a thread of its own, and needs memory
-/// for its work.
+/// The greatest number of jobs. Each has a thread of its own, and needs memory for its work.
 pub const MAX_JOBS: i64 = 256;
 
-/// The number of jobs if `jobs` are wanted: as many as there are processors if that is `None` or 0.
+/// `None` or 0: as many jobs as there are processors.
 fn number(jobs: Option<u16>) -> usize {
     match jobs {
         None | Some(0) => thread::available_parallelism().map_or(1, usize::from),
@@ -26,8 +23,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls `work` for each item, `jobs` at a time; `None` or 0: as many as there are processors. Returns the results in
-/// the order of the items.
+/// Calls `work` for each item, `jobs` at a time (`None` or 0: one per processor). Returns the results in order.
 pub(crate) fn map<T: Send, R: Send>(
     jobs: Option<u16>,
     items: Vec<T>,
@@ -39,11 +35,7 @@ pub(crate) fn map<T: Send, R: Send>(
     }
 }
 
-/// Does the same as [`map`], but begins no more work once some has failed.
-///
-/// # Errors
-///
-/// One of the errors of `work`.
+/// Like [`map`], but begins no more work once some has failed.
 pub(crate) fn try_map<T: Send, R: Send, E: Send>(
     jobs: Option<u16>,
     items: Vec<T>,
@@ -76,9 +68,7 @@ pub(crate) fn try_map<T: Send, R: Send, E: Send>(
 
 type Work<'env> = Box<dyn FnOnce() + Send + 'env>;
 
-/// Gives out work, and shows its results in order.
-///
-/// The number of results that wait to be shown is limited, however much work there is.
+/// Gives out work, and shows its results in order. However much work there is, few results wait to be shown.
 pub(crate) struct InOrder<'env, T> {
     /// `None`: there is a single job, which runs on the calling thread.
     queue: Option<Sender<Work<'env>>>,
@@ -89,9 +79,8 @@ pub(crate) struct InOrder<'env, T> {
 }
 
 impl<T: Send + 'static> InOrder<'_, T> {
-    /// Calls `give_out` with `jobs` threads to give work to, or as many as there are processors if `jobs` is
-    /// `None` or 0. A single job runs on the calling thread. `results_a_thread`: the maximum number of
-    /// results per thread that may wait to be shown.
+    /// Calls `give_out` with `jobs` threads to give work to (`None` or 0: one per processor). A single job runs on the
+    /// calling thread. `results_a_thread`: how many results per thread may wait to be shown.
     pub(crate) fn run<'env, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
@@ -149,13 +138,11 @@ impl<'env, T: Send + 'static> InOrder<'env, T> {
         self.show_due(self.max_waiting, show)
     }
 
-    /// Shows all results that are left.
     pub(crate) fn finish(&mut self, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         self.show_due(0, show)
     }
 
-    /// Shows the results in order as long as the next one is ready, and waits for it while more than
-    /// `max_waiting` results are left.
+    /// Shows results in order while the next one is ready. Waits for it while more than `max_waiting` are left.
     fn show_due(&mut self, max_waiting: usize, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         while let Some(first) = self.waiting.pop_front() {
             let result = match first {

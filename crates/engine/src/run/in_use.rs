@@ -5,14 +5,12 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use crate::walk::{Folder, reopen};
 
-/// The maximum number of times that a folder is listed again because files vanished.
+/// How many times a folder is listed again because files vanished.
 const MAX_ROUNDS: u32 = 16;
 
-/// Continues with a database whose files vanished after `folder` was listed: the entries of a table that was
-/// compacted, or of a log that was written to a table, are now in new tables.
-///
-/// `files` names the files to look at in a folder. `look` looks at a file that was not among them before, and
-/// returns false if the file has vanished as well. Returns the files given up on.
+/// Continues with a database whose files vanished after `folder` was listed: the entries of a compacted table, or of a
+/// log that became a table, are now in new tables. Returns the files given up on.
+/// `files` returns a folder's files to read. `look` reads a new one, and returns false if that has vanished as well.
 pub(crate) fn retry_vanished(
     folder: &Arc<Folder>,
     files: impl Fn(&Arc<Folder>) -> Vec<PathBuf>,

@@ -16,8 +16,7 @@ pub(crate) use survey::{Event, InputFile, ListedFolder, LogUse, Survey};
 ///
 /// Several threads may call the methods concurrently.
 pub trait Watch: Send + Sync {
-    /// Announces work in addition to that announced before: bytes of files. `is_all`: no more work
-    /// will be announced.
+    /// Announces more work, in bytes of files. `is_all`: no more will be announced.
     fn expect(&self, _more: u64, _is_all: bool) {}
 
     /// Reports the work that has been done since the last call.
@@ -33,10 +32,9 @@ impl Watch for () {}
 
 /// Watches the reading of one table.
 pub(crate) trait Observer {
-    /// Called before the data blocks are read in the order of the index, which is usually their order in
-    /// the file.
+    /// Called before the data blocks are read in the order of the index, usually that of the file.
     fn begin_walk(&self) {}
-    /// Called with the number of bytes of the file that have been processed since the last call.
+    /// Called with the bytes of the file that were processed since the last call.
     fn progress(&self, _bytes: u64) {}
 }
 

@@ -10,33 +10,28 @@ use super::Observer;
 use crate::report::{Remark, Subject};
 use crate::walk::{Folder, OtherFile, PathError, TableRecord};
 
-/// A table or a log to look at.
 #[derive(Clone, Debug)]
 pub(crate) struct InputFile {
     /// The path as the user gave it, which led to `path`.
     pub input: Arc<Path>,
     /// The file, or the object's URL.
     pub path: PathBuf,
-    /// The file's name was found in a folder.
+    /// Found in a folder, not named by the user.
     pub listed: bool,
-    /// The folder in which the file was found. For a file that the user named, the database that it is in, if that is
-    /// known.
+    /// The folder in which the file was found, or the database, if known, of a file that the user named.
     pub folder: Option<Arc<Folder>>,
-    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. `None`: the
-    /// folder can be listed, or the reason was given before. It is given once for each folder, unless many other
-    /// folders come in between.
+    /// The parent folder of a file that the user named, and why it cannot be listed. Given once for each folder, unless
+    /// many other folders come in between.
     pub around: Option<(PathBuf, PathError)>,
     /// The number of tables known when this file was found: the more tables there are, the less can be spent on each.
     pub tables: usize,
 }
 
 impl InputFile {
-    /// The database's record of the table.
     pub(crate) fn record(&self) -> Option<TableRecord<'_>> {
         self.folder.as_deref().and_then(|folder| folder.record(&self.path))
     }
 
-    /// The subject of the file's results.
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks }
     }
@@ -45,23 +40,18 @@ impl InputFile {
 /// A listed folder, which is named by the events before and after those of its tables.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedFolder {
-    /// The path as the user gave it, which led to the folder's path.
     pub input: Arc<Path>,
-    /// The path of the folder.
     pub path: PathBuf,
-    /// The folder, as it was when it was listed.
     pub folder: Arc<Folder>,
 }
 
 impl ListedFolder {
-    /// A file of the folder.
     pub(crate) fn target(&self, path: PathBuf) -> InputFile {
         let tables = self.folder.tables().count();
         let (input, folder) = (Arc::clone(&self.input), Some(Arc::clone(&self.folder)));
         InputFile { input, path, listed: true, folder, around: None, tables }
     }
 
-    /// The subject of the folder's results.
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks }
     }
@@ -70,71 +60,57 @@ impl ListedFolder {
 /// An event of a run. Events are in the order of the inputs.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
-    /// A list of paths, which is `input`, could not be read to its end.
+    /// A list of paths could not be read to its end.
     ListFailed {
         /// The path of the list.
         input: Arc<Path>,
-        /// The reason why the list could not be read.
         error: PathError,
     },
-    /// The path could not be looked at, or there is nothing to look at. If the path was listed, [`Begin`](Self::Begin)
-    /// came before.
+    /// The path was not read, or leads to nothing to read. For a listed path, [`Begin`](Self::Begin) came before.
     Failed {
-        /// The path that could not be looked at.
         target: InputFile,
-        /// The reason why nothing was looked at.
+        /// Why nothing was read.
         error: PathError,
     },
     /// The tables of a folder follow.
     Begin {
-        /// The folder whose tables follow.
         place: ListedFolder,
         /// The folder's logs, as far as the survey uses them.
         logs: Vec<PathBuf>,
         /// The logs that could not be read as far as their first writes, with the reasons.
         unread: Vec<(PathBuf, PathError)>,
-        /// The logs that are not looked at, with the reasons: links, other files that are not regular, and files
-        /// that cannot be examined.
+        /// The logs that are not read, with the reasons: no regular files, or they cannot be examined.
         skipped: Vec<(PathBuf, PathError)>,
     },
     /// A log, if the survey reads logs, or a file that the user named and that is no table.
     Other {
-        /// The kind of the file.
         kind: OtherFile,
-        /// The file that was looked at.
         target: InputFile,
-        /// The result, or the reason why the file cannot be opened.
+        /// The result, or why the file cannot be opened.
         result: Result<T, PathError>,
     },
-    /// A table.
     Table {
-        /// The table that was looked at.
         target: InputFile,
-        /// The result, or the reason why the file cannot be opened.
+        /// The result, or why the file cannot be opened.
         result: Result<T, PathError>,
     },
     /// A table or a log that was given up on: it has vanished, or has no file although it is live.
     Lost(InputFile),
-    /// No more tables of the folder follow. The folder is as it was in the last listing from which a file was looked
-    /// at.
+    /// No more tables of the folder follow. It is as in the last listing from which a file was read.
     End(ListedFolder),
 }
 
-/// The use that is made of a folder's logs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LogUse {
-    /// The logs are not used.
     Ignored,
     /// The logs that hold writes are named.
     Named,
     /// The logs that may hold writes that are in no table yet are read.
     Read,
-    /// All logs are read.
     ReadAll,
 }
 
 impl LogUse {
-    /// Returns true if logs are read.
     pub(crate) const fn reads(self) -> bool {
         matches!(self, Self::Read | Self::ReadAll)
     }
@@ -150,21 +126,16 @@ pub(crate) trait Survey: Send + Sync + 'static {
     /// The maximum number of results, for each thread, that may wait to be shown.
     const WAITING: usize = 16;
 
-    /// The use that the survey makes of the logs of a database.
     fn logs(&self) -> LogUse {
         LogUse::Ignored
     }
 
-    /// Returns true if the table is looked at though it was only listed; one that the user named always is.
+    /// Returns true if a listed table is read; one that the user named always is.
     fn wants(&self, _target: &InputFile) -> bool {
         true
     }
 
-    /// Looks at a table.
-    ///
-    /// # Errors
-    ///
-    /// These are handed to [`failed`](Self::failed).
+    /// Surveys a table. Errors are handed to [`failed`](Self::failed).
     fn table<R: ReadAt>(
         &self,
         target: &InputFile,
@@ -175,7 +146,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
     /// The result for an error of [`table`](Self::table).
     fn failed(&self, error: &Error) -> Self::Found;
 
-    /// Looks at a file that is no table; `None` if the survey has no use for such files.
+    /// Surveys a file that is no table; `None` if the survey has no use for such files.
     fn other(&self, _: OtherFile, _target: &InputFile, _contents: &mut dyn Read) -> Option<Self::Found> {
         None
     }

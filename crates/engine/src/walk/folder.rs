@@ -26,18 +26,13 @@ pub(crate) const UNDO_SUFFIX: &str = ".filterblock-undo";
 /// The name of the record in the folder that keeps what a rebuild replaced.
 pub(crate) const UNDO_RECORD: &str = "filterblock-undo";
 
-/// The kind of file that a path leads to.
 pub(crate) enum PathKind {
     File,
     Folder(Arc<Folder>),
 }
 
-/// Finds the file or folder that `path` leads to. Symbolic links are followed. `storage`: the storage of the files;
-/// `None`: the local file system.
-///
-/// # Errors
-///
-/// Also if the folder is a database of another format, or if the folder or the file is encrypted.
+/// Finds the file or folder that `path` and symbolic links lead to. `storage`: `None` is the local file system.
+/// Fails for encrypted files and databases, and for databases of other formats.
 pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
     let open = |path: &Path| open_listed(storage, path).ok().map(|file| -> Box<dyn ReadAt> { file });
     let folder = match storage {
@@ -68,8 +63,7 @@ pub fn other_format(database: &Database) -> Option<FoundFormat> {
     FoundFormat::of_database(database, &|path| Some(Box::new(open_file(path, true).ok()?)))
 }
 
-/// Returns true if `path` leads to a file, a database, a folder with tables, or a folder with tables or logs
-/// that have to be skipped.
+/// Returns true if `path` leads to a file, a database, or a folder with tables, or with tables or logs to skip.
 pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
         Ok(PathKind::File) => true,
@@ -78,7 +72,6 @@ pub fn is_input(path: &Path) -> bool {
     }
 }
 
-/// Lists a folder once more.
 pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
     let again = match &folder.storage {
         None => Folder::open(folder.path())?,
@@ -134,14 +127,12 @@ impl Folder {
         &self.database
     }
 
-    /// Returns true if there is a MANIFEST, or a file that implies one: CURRENT, or a log that is neither
-    /// empty nor a link.
+    /// Returns true if there is a MANIFEST, CURRENT, or a log that is neither empty nor a link.
     pub fn is_database(&self) -> bool {
         self.database.files().is_database() || self.logs().next().is_some()
     }
 
-    /// The other format of the database, if it is not one of LevelDB's, or is encrypted. Without `open`, only names and
-    /// what has been read so far tell it.
+    /// The other format of the database. If `open` opens nothing, only names and what was read so far tell it.
     pub(crate) fn other_format(&self, open: &Open<'_>) -> Option<FoundFormat> {
         FoundFormat::of_database(&self.database, open).filter(|_| !self.is_nothing())
     }
@@ -151,15 +142,13 @@ impl Folder {
         self.database.manifest().is_ok()
     }
 
-    /// The reason why the MANIFEST cannot be relied on, and the file at fault. `None` also if the
-    /// folder is not a database.
+    /// Why the MANIFEST cannot be used, and the file at fault. `None` also if the folder is not a database.
     pub fn manifest_error(&self) -> Option<(&Path, &Error)> {
         let error = self.database.manifest().err().filter(|_| self.is_database())?;
         Some((error.path().unwrap_or(self.path()), error.without_path()))
     }
 
-    /// The offset of the record within which the MANIFEST ends. `None`: the MANIFEST ends after a complete
-    /// record, or cannot be relied on.
+    /// The offset of the record within which a sound MANIFEST ends; `None`: it ends after a complete record.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.database.manifest().ok()?.incomplete_tail()
     }
@@ -175,8 +164,7 @@ impl Folder {
         ))
     }
 
-    /// The name of the comparator that orders the user keys. `None` if the MANIFEST cannot be relied on, or
-    /// names no comparator.
+    /// The name of the comparator of user keys. `None` if the MANIFEST cannot be used, or names none.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.database.comparator()
     }
@@ -186,8 +174,7 @@ impl Folder {
         self.database.is_bytewise()
     }
 
-    /// The MANIFEST's record of the table at `path` in this folder. `None` if the MANIFEST cannot be relied
-    /// on or does not decide whether the table is live, or if the name is that of another kind of file.
+    /// The MANIFEST's record of the table at `path`. `None` if `path` is no table, or no sound MANIFEST decides on it.
     pub fn record(&self, path: &Path) -> Option<TableRecord<'_>> {
         let manifest = self.database.manifest().ok()?;
         let name = path.file_name().and_then(|name| name.to_str());
@@ -203,8 +190,7 @@ impl Folder {
         Some(TableRecord { is_unlisted: status == Some(TableStatus::Unlisted), ..record(manifest, live) })
     }
 
-    /// The live tables that are not there, with the usual path and the MANIFEST's record of each. Live tables
-    /// that cannot be looked at are [`skipped`](Self::skipped) instead.
+    /// The live tables without a file, each with its usual path. Those that cannot be read are `skipped` instead.
     pub fn missing(&self) -> impl Iterator<Item = (PathBuf, &LiveTable, TableRecord<'_>)> {
         self.database.manifest().into_iter().flat_map(|manifest| {
             let path = |table: &LiveTable| self.database.table_path(table.number);
@@ -231,13 +217,12 @@ impl Folder {
         self.copy_of(live).map(copy_text).unwrap_or_default()
     }
 
-    /// The storage of the folder; `None`: the local file system.
+    /// `None`: the local file system.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
     }
 
-    /// Returns true if the folder next to this folder keeps the tables from before a rebuild. False outside the local
-    /// file system, and without the feature `fs`.
+    /// Returns true if the undo folder is there. Always false outside the local file system, and without feature `fs`.
     pub fn has_undo(&self) -> bool {
         let record = || {
             let path = self.path().canonicalize().ok()?;
@@ -257,13 +242,11 @@ impl Folder {
         self.tables().any(is_gone)
     }
 
-    /// Returns true if the folder is not a database, holds no table, and has no table or log that is
-    /// [`skipped`](Self::skipped).
+    /// Returns true if the folder is no database, and holds no table and nothing that is [`skipped`](Self::skipped).
     pub fn is_nothing(&self) -> bool {
         !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
     }
 
-    /// The error for a folder that has no tables and is not a database.
     pub fn nothing_here(&self) -> PathError {
         nothing_at(self.path())
     }
@@ -278,8 +261,7 @@ impl Folder {
         numbered.map(|file| &*file.path).chain(strays.map(|stray| &*stray.path))
     }
 
-    /// The logs that have contents and are not links, oldest first, each with true if the log may hold writes that are
-    /// in no table yet.
+    /// The filled logs that are not links, oldest first, each with true if it may hold writes that are in no table yet.
     pub fn logs(&self) -> impl Iterator<Item = (&DatabaseFile, bool)> {
         let logs = self.database.logs().filter_map(|log| match log.file {
             FileState::Present(file) => Some((file, log.is_live)),
@@ -301,8 +283,7 @@ impl Folder {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
 
-    /// The logs of `filled_logs` that hold writes. A log that is gone is left out. A log counts as holding writes, and
-    /// `on_error` is called with the reason, if reading finds damage or fails before it finds a write.
+    /// The `filled_logs` that hold writes. One that cannot be read as far as that counts; `on_error` gets the reason.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, PathError)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
@@ -347,8 +328,7 @@ impl Folder {
     }
 }
 
-/// The error for a folder without a database. Names the first of the databases below it: the one the fewest levels below
-/// and, of several on that level, the first by path.
+/// The error for a folder without a database. Names the first one below it: fewest levels below, then first by path.
 pub(crate) fn nothing_at(folder: &Path) -> PathError {
     let (first, number, is_all) = databases_below(folder);
     PathError::NoDatabase(match first.map(|first| escape_path(&first).to_string()) {
@@ -361,8 +341,7 @@ pub(crate) fn nothing_at(folder: &Path) -> PathError {
     })
 }
 
-/// The first folder below `folder` that has tables or CURRENT, their number, and whether these are all: the search ends at
-/// a limited number of names. There are none without the feature `fs`.
+/// The first folder below `folder` with tables or CURRENT, their number, and false if the search hit its limit.
 fn databases_below(folder: &Path) -> (Option<PathBuf>, u64, bool) {
     let (mut first, mut number, mut left) = (None, 0, MAX_NAMES_BELOW);
     let mut folders = VecDeque::from_iter(cfg!(feature = "fs").then(|| folder.to_owned()));
@@ -412,22 +391,19 @@ mod tests;
 /// The record that a sound MANIFEST has of a table in its folder.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRecord<'d> {
-    /// The name of the comparator of user keys. `None`: the MANIFEST names no comparator.
+    /// `None`: the MANIFEST names no comparator.
     pub comparator: Option<&'d [u8]>,
-    /// The order is LevelDB's default one, byte by byte.
     pub is_bytewise: bool,
     /// The live table. `None`: the database no longer uses the table, or does not use it yet.
     pub live: Option<&'d LiveTable>,
-    /// The MANIFEST does not account for the table: its number is new, or LevelDB opens the table of this number under
-    /// another name.
+    /// Not in the MANIFEST: its number is new, or LevelDB opens another file for this number.
     pub is_unlisted: bool,
     /// Another table of the same level whose key range overlaps that of this table, which only level 0 allows.
     pub overlapped: Option<&'d LiveTable>,
 }
 
 impl TableRecord<'_> {
-    /// Returns true if the keys of a table are in bytewise order: according to its MANIFEST or, if no MANIFEST
-    /// names an order, according to the user (`claimed`).
+    /// Returns true if keys are in bytewise order: by the MANIFEST or, if none names an order, by the user (`claimed`).
     pub(crate) fn is_bytewise_or(record: Option<Self>, claimed: bool) -> bool {
         record.filter(|record| record.comparator.is_some()).map_or(claimed, |record| record.is_bytewise)
     }

@@ -16,8 +16,7 @@ pub(crate) struct FolderCache {
 }
 
 impl FolderCache {
-    /// The database that the file at `path` is in. `None` also if its folder cannot be listed: `on_error` is
-    /// then called, but not again as long as the folder is remembered.
+    /// The database of the file at `path`. `None` also if its folder cannot be listed; `on_error` gets that only once.
     pub(crate) fn around(
         &mut self,
         path: &Path,
@@ -47,7 +46,6 @@ impl FolderCache {
     }
 }
 
-/// The folder that the file at `path` is in.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,7 +1,5 @@
 //! Databases of other formats than LevelDB's, and encrypted ones, recognized before anything in them is judged.
-//!
-//! Each kind of evidence can be there by accident, as a file of another database that was copied into the folder.
-//! Tables that a sound MANIFEST lists, and that are LevelDB's, outweigh it.
+//! Files copied from elsewhere may mislead, so LevelDB's own tables that a sound MANIFEST lists outweigh them.
 
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fmt};
@@ -42,8 +40,7 @@ pub(crate) type Open<'a> = dyn Fn(&Path) -> Option<Box<dyn ReadAt>> + 'a;
 pub(crate) type SeenFile<'a> = (FileKind, u64, &'a Path);
 
 impl FoundFormat {
-    /// The other format of a single file, if it is encrypted or a MANIFEST. Of a table, the error that it does not open
-    /// names the format.
+    /// The other format of a single file, if encrypted or a MANIFEST. The error of opening a table names its format.
     pub(crate) fn of_file(path: &Path, source: &dyn ReadAt) -> Option<Self> {
         let name = path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
         let vote = match name {
@@ -54,7 +51,6 @@ impl FoundFormat {
         if let Vote::Other(format) = vote { Some(Self { format, logs: None }) } else { None }
     }
 
-    /// The other format of a database.
     pub(crate) fn of_database(database: &Database, open: &Open<'_>) -> Option<Self> {
         let manifest = database.manifest();
         let told = manifest.err().and_then(told_by);
@@ -65,8 +61,7 @@ impl FoundFormat {
         Self::of_files(manifest.ok(), told, &files, open)
     }
 
-    /// The other format of the database with these files. `told`: the format that an error of CURRENT or the MANIFEST
-    /// tells.
+    /// The other format of these files. `told`: the format that an error of CURRENT or the MANIFEST tells.
     pub(crate) fn of_files(
         manifest: Option<&Manifest>,
         told: Option<OtherFormat>,
@@ -89,7 +84,6 @@ impl FoundFormat {
         self.format
     }
 
-    /// The logs of an encrypted database that are not encrypted. `None`: it is a single file.
     pub(crate) fn plain_logs(&self) -> Option<&[PathBuf]> {
         self.logs.as_deref()
     }
@@ -110,7 +104,6 @@ pub(crate) fn told_by(error: &Error) -> Option<OtherFormat> {
     }
 }
 
-/// What the files of a folder tell.
 struct Evidence<'a> {
     manifest: Option<&'a Manifest>,
     told: Option<OtherFormat>,
@@ -118,7 +111,6 @@ struct Evidence<'a> {
     open: &'a Open<'a>,
 }
 
-/// What one file tells.
 enum Vote {
     /// A table of LevelDB's.
     Own,
@@ -138,8 +130,8 @@ impl Evidence<'_> {
         Some(if found == OtherFormat::RocksDb && self.is_pebble() { OtherFormat::Pebble } else { found })
     }
 
-    /// The number of tables of LevelDB's, and those of tables and MANIFESTs of other formats. If there is a sound
-    /// MANIFEST, only its tables count, and the first one of LevelDB's is enough.
+    /// Counts LevelDB's tables, and the tables and MANIFESTs of other formats. With a sound MANIFEST, only its tables
+    /// count, and the first one of LevelDB's is enough.
     fn votes(&self) -> (usize, BTreeMap<OtherFormat, usize>) {
         let (mut own, mut others) = (0, BTreeMap::new());
         let is_database = self.files.iter().any(|(kind, ..)| {
@@ -223,7 +215,6 @@ fn start_of(source: &dyn ReadAt) -> Option<Bytes> {
     read(source, 0, OtherFormat::START_LEN)
 }
 
-/// The bytes from `offset` on, at most `most`.
 fn read(source: &dyn ReadAt, offset: u64, most: usize) -> Option<Bytes> {
     let left = source.len().ok()?.checked_sub(offset)?;
     source.read_at(offset, usize::try_from(left).map_or(most, |left| left.min(most))).ok()

@@ -13,14 +13,13 @@ use super::read_ahead::part;
 /// The most bytes that are read at once.
 const MOST: usize = 64 << 10;
 
-/// A source for one reader. A read that begins where the last one ended may read ahead as many bytes as were read in
-/// order before it, up to 64 KiB. So at most twice as many bytes are read as are asked for.
+/// A source for one reader. A read that begins where the last one ended reads ahead as many bytes as were read in
+/// order before it, up to 64 KiB. So at most twice the bytes that are asked for are read.
 pub struct InOrder<R> {
     source: R,
     run: Mutex<Run>,
 }
 
-/// The run of reads in order that is going on.
 #[derive(Default)]
 struct Run {
     /// The end of the last read.
@@ -44,8 +43,7 @@ impl<R> InOrder<R> {
 }
 
 impl<R: ReadAt> InOrder<R> {
-    /// Reads `before` bytes from `offset`, but at most 64 KiB and no further than the end of the source. Returns
-    /// `None` if that is no more than `len` bytes, or if the read fails.
+    /// Reads `before` bytes, up to 64 KiB and the source's end. `None` if that is at most `len` bytes, or it fails.
     fn window(&self, offset: u64, len: usize, before: usize) -> Option<Bytes> {
         let left = self.source.len().ok()?.saturating_sub(offset);
         let ahead = before.min(MOST).min(usize::try_from(left).unwrap_or(MOST));

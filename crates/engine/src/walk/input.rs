@@ -68,8 +68,7 @@ impl PathError {
         }
     }
 
-    /// The error for an [`Error`] of the library, without its path. `listed`: the name was found in a folder
-    /// a moment ago.
+    /// The error for an [`Error`] without its path. `listed`: the name was found in a folder a moment ago.
     pub(crate) fn of(error: &Error, listed: bool) -> Self {
         match error.without_path() {
             Error::Io { source, .. } => Self::of_io(source, listed),
@@ -82,8 +81,7 @@ impl PathError {
         Self::Skipped { found: Self::LINK }
     }
 
-    /// Returns what was expected and what was found. `wanted`: what the caller expected of the
-    /// path.
+    /// Returns what was expected and what was found. `wanted`: what the caller expected of the path.
     pub fn into_parts(self, wanted: &str) -> (String, String) {
         match self {
             Self::Unexpected { expected, found } => (expected, found),

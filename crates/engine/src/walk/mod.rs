@@ -1,4 +1,4 @@
-//! Problem the databases, tables and logs that the given paths lead to.
+//! Finds the databases, tables and logs that the given paths lead to.
 
 pub(crate) mod folder;
 pub(crate) mod folder_cache;

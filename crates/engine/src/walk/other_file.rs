@@ -20,7 +20,6 @@ const MAGICS: [[u8; MAGIC_LEN as usize]; 3] = [
 /// The longest record, in bytes, whose kind is found out.
 const MAX_RECORD: usize = 64 << 20;
 
-/// A file that is no table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OtherFile {
     Log,
@@ -32,8 +31,7 @@ pub(crate) enum OtherFile {
 }
 
 impl OtherFile {
-    /// The kind of the file at `path`. `None`: the file ends as a table does, or has no sound record and the name of
-    /// none of these kinds. Reads up to the first sound record.
+    /// `None`: the file ends as a table does, or has neither a sound record nor a known name. Reads up to a record.
     pub(crate) fn of(path: &Path, source: &dyn ReadAt) -> Option<Self> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let named = match FileKind::parse(name) {
@@ -73,7 +71,7 @@ impl OtherFile {
         }
     }
 
-    /// The reason why a command that needs a table or a database cannot use the file.
+    /// Why a command that needs a table or a database cannot use the file.
     pub(crate) const fn refusal(self) -> &'static str {
         match self {
             Self::Log => "a log; give a database or a table",

@@ -8,11 +8,9 @@ use std::{collections::VecDeque, sync::Arc};
 use super::input::PathError;
 use super::storage::Storage;
 
-/// Every path of a list has to be shorter than this number of bytes. A longer line means that the
-/// file is not a list of paths.
+/// Every path of a list has to be shorter, in bytes: a longer line means that the file is no list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
-/// A path to look at.
 pub(crate) struct InputPath {
     /// The path as the user gave it. With --recursive, `path` may be below it.
     pub input: Arc<Path>,
@@ -54,11 +52,9 @@ impl Inputs {
     }
 }
 
-/// The lines of a list of paths.
 struct List {
     path: Arc<Path>,
-    /// The rest of the list, or the reason why the list cannot be opened; `None` once it has ended
-    /// or failed.
+    /// The rest of the list, or why it cannot be opened; `None` once it has ended or failed.
     source: Option<io::Result<Box<dyn BufRead + Send>>>,
     end: u8,
 }
@@ -129,7 +125,6 @@ fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
     })
 }
 
-/// A path, and the folders below it.
 struct Below {
     pending: VecDeque<InputPath>,
     descend: bool,
@@ -170,8 +165,7 @@ pub(super) fn scheme(path: &Path) -> Option<&str> {
     (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
 }
 
-/// The bytes of the path that a `file:` URL stands for: `file:/…`, as Spark writes it, `file:///…`,
-/// as browsers do, or `file://localhost/…`. `None` for any other text.
+/// The bytes of a `file:` URL's path: `file:/…` as by Spark, `file:///…` as by browsers, or `file://localhost/…`.
 pub(super) fn local_path(path: &Path) -> Option<Vec<u8>> {
     path.to_str().and_then(local_part).map(decoded)
 }

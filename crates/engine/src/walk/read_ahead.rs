@@ -52,8 +52,7 @@ impl ReadAt for ReadAhead {
         if let Some(bytes) = part(&window, offset, len) {
             return Ok(bytes);
         }
-        // The window only moves forward, so that it passes over the file at most once, whatever the
-        // order of the reads.
+        // The window only moves forward, so it passes over the file at most once, whatever the order of reads.
         if offset < window.0 {
             return self.file.read_at(offset, len);
         }

@@ -1,4 +1,4 @@
-//! Problem the tables and folders that the given paths lead to, one after another.
+//! Finds the tables and folders that the given paths lead to, one after another.
 
 use std::path::{Path, PathBuf};
 use std::{iter::Peekable, sync::Arc};
@@ -7,23 +7,18 @@ use super::folder::{self, Folder, PathKind};
 use super::paths::{InputPath, into_local};
 use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
-/// The table or folder that a path leads to, or the reason why it leads to neither. `input` is the path as the user
-/// gave it.
+/// What a path leads to, or why it leads nowhere. `input` is the path as the user gave it.
 pub(crate) enum Discovered {
     /// A list of paths, which is `input`, could not be read to its end.
     ListFailed { input: Arc<Path>, error: PathError },
     /// The path could not be looked at, or there is nothing to look at.
     Failed { input: Arc<Path>, path: PathBuf, error: PathError },
-    /// A file.
     Table {
-        /// The path as the user gave it.
         input: Arc<Path>,
-        /// The path of the file.
         path: PathBuf,
         /// The database that the file is in. `None`: the file is in no database, or its folder cannot be listed.
         folder: Option<Arc<Folder>>,
-        /// The file's parent folder, and the reason why that folder cannot be listed. `None`: the folder can be listed,
-        /// or the reason was given before. It is given once for each folder, unless many other folders come in between.
+        /// The file's parent folder, and why it cannot be listed. Given once, unless many other folders come between.
         around: Option<(PathBuf, PathError)>,
     },
     /// A database, or a folder with tables.
@@ -102,8 +97,7 @@ impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
     }
 }
 
-/// Decides which empty folders are reported: each of them or, if `recursive`, only an input with nothing in
-/// any of its folders.
+/// Decides which empty folders are reported: each or, if `recursive`, only an input with nothing in any folder.
 #[derive(Debug)]
 pub(crate) struct EmptyInputs {
     recursive: bool,
@@ -112,7 +106,6 @@ pub(crate) struct EmptyInputs {
 }
 
 impl EmptyInputs {
-    /// `recursive`: subfolders are looked into as well.
     pub(crate) const fn new(recursive: bool) -> Self {
         Self { recursive, input: None }
     }
@@ -131,8 +124,7 @@ impl EmptyInputs {
         self.input = None;
     }
 
-    /// Takes the input with nothing in any of its folders, once all of them were looked at. `next`: the input
-    /// of the next path; `None`: no path is left.
+    /// Takes the input if none of its folders has anything. `next`: the input of the next path; `None`: none is left.
     pub(crate) fn take(&mut self, next: Option<&Arc<Path>>) -> Option<Arc<Path>> {
         self.input.take_if(|input| next.is_none_or(|next| !Arc::ptr_eq(input, next)))
     }

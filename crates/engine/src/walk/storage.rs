@@ -84,20 +84,18 @@ pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String,
     listing.into_database()
 }
 
-/// Reads all bytes of a file.
 fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
     let file = storage.open(path)?;
     let len = usize::try_from(file.len()?).map_err(io::Error::other)?;
     file.read_at(0, len)
 }
 
-/// Opens a file that the user named: in `storage`, or in the local file system if that is `None`.
+/// Opens a file that the user named. `None`: in the local file system.
 pub(crate) fn open_named(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
     open(storage, path, false)
 }
 
-/// Opens a file that was found in a folder a moment ago: in `storage`, or in the local file system if that is
-/// `None`.
+/// Opens a file that was found in a folder a moment ago. `None`: in the local file system.
 pub(crate) fn open_listed(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
     open(storage, path, true)
 }

@@ -4,7 +4,6 @@ use std::io::BufRead;
 
 use crate::command::keys::{unhex, without_end};
 
-/// A key and its value, and the number of their line.
 #[derive(Debug)]
 pub(super) struct KeyValue {
     pub(super) key: Vec<u8>,
@@ -12,8 +11,8 @@ pub(super) struct KeyValue {
     pub(super) value: Vec<u8>,
 }
 
-/// Reads lines of a key, a tab and a value; without a tab, the value is empty. Lines end with LF or
-/// CR LF; the last line may also end in CR alone, or without a line break.
+/// Reads lines of a key, a tab and a value; without a tab, the value is empty. Lines end with LF or CR LF; the last
+/// line may also end in CR alone, or without a line break.
 pub(super) struct Lines<R> {
     input: R,
     name: String,
@@ -23,8 +22,7 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Returns a reader of the lines of `input`. `name`: the input's name in messages. `hex`: keys and
-    /// values are in hexadecimal, or escaped as results show them.
+    /// `name`: the input's name in messages. `hex`: keys and values are in hexadecimal, or escaped as in results.
     pub(super) fn new(input: R, name: String, hex: bool) -> Self {
         Self { input, name, hex, line: 0, buffer: Vec::new() }
     }

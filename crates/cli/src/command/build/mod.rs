@@ -78,13 +78,10 @@ enum BlockCodec {
     Snappy,
 }
 
-/// The reader of the file of lines.
 type Input = BufReader<Box<dyn Read>>;
 
-/// The reason why there is no table.
 enum Failure {
     Message(String),
-    /// The reader of the output went away.
     OutputClosed,
 }
 
@@ -127,7 +124,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     Ok(0)
 }
 
-/// The name of the output for messages.
 fn output_name(path: &Path) -> String {
     if is_standard(path) { "standard output".to_owned() } else { escape_path(path).to_string() }
 }
@@ -142,7 +138,6 @@ fn build_file(arguments: &Arguments, input: Input) -> Result<TableSummary, Failu
     Ok(summary)
 }
 
-/// Opens the file of lines.
 fn open_input(path: &Path) -> Result<Input, String> {
     if is_standard(path) {
         return Ok(watched(io::stdin().lock(), None));
@@ -161,7 +156,6 @@ fn watched(input: impl Read + 'static, len: Option<u64>) -> Input {
     BufReader::with_capacity(1 << 16, Box::new(WatchedInput::new(input, len)))
 }
 
-/// Builds a table from the lines in `input`.
 fn build(arguments: &Arguments, input: Input, output: impl Write) -> Result<TableSummary, Failure> {
     let builder = TableBuilder::new(output, write_options(arguments));
     let lines = Lines::new(input, input_name(&arguments.input), arguments.hex);
@@ -192,7 +186,7 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
         .internal_keys(arguments.internal_keys)
 }
 
-/// The table being built. Messages about keys out of order name the line of the last entry.
+/// Messages about keys out of order name the line of the last entry.
 struct BuiltTable<'a, W: Write> {
     builder: TableBuilder<W>,
     arguments: &'a Arguments,
@@ -216,8 +210,7 @@ impl<W: Write> BuiltTable<'_, W> {
         }
         // Dropping the lines ends the progress bar.
         drop(lines);
-        // Of equal keys, the first line comes first. With internal keys, the last line does, since
-        // it is the newest version.
+        // Of equal keys, the first line comes first; with internal keys, the last line does, as the newest version.
         entries.sort_unstable_by(|a, b| {
             let by_line = a.line.cmp(&b.line);
             a.key.cmp(&b.key).then(if self.arguments.internal_keys { by_line.reverse() } else { by_line })
@@ -261,7 +254,6 @@ impl<W: Write> BuiltTable<'_, W> {
     }
 }
 
-/// The failure for an error of the builder.
 fn in_output(error: Error, output: &Path) -> Failure {
     match error.without_path() {
         Error::Io { source, .. } if is_standard(output) && source.kind() == io::ErrorKind::BrokenPipe => {

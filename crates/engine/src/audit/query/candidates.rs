@@ -1,5 +1,4 @@
-//! The data blocks of a table that may hold a key, according to the filters and, if the order of the keys is known, to
-//! the index.
+//! The data blocks of a table that may hold a key, by the filters and, if the key order is known, by the index.
 
 use std::collections::BTreeSet;
 
@@ -12,35 +11,27 @@ use crate::audit::stats::{Blocks, FilterStats, Sample};
 use crate::report::{ErrorKind, KeyBlocks, Reason};
 use crate::{audit::reading::filter_trouble, walk::TableRecord, words::error_text};
 
-/// A table, ready to answer for each key sought.
+/// A table, ready to answer for each key.
 #[derive(Debug)]
 pub(in crate::audit) struct BlockCandidates {
     blocks: Blocks,
     filters: Option<FilterStats>,
     /// The answers of the index, if it can be used: one for each possible encoding of its keys.
     index: Option<Vec<BlockOfKey>>,
-    /// The reason why the index cannot be used although the order of the keys is known. `None`: the index can be used,
-    /// or the order is not known.
+    /// Why the index cannot be used although the key order is known; `None`: it can, or the order is not known.
     pub no_index: Option<&'static str>,
-    /// The reason why every key may be in the table.
+    /// Why every key may be in the table.
     pub error: Option<Reason>,
-    /// The chance that an absent key passes at least one filter.
+    /// The chance that at least one filter does not rule out an absent key.
     fpr: f64,
-    /// The first and the last user key, according to the database's MANIFEST. `None`: they are not known, or cannot be
-    /// relied on.
+    /// The first and the last user key by the MANIFEST; `None`: not known, or not to be relied on.
     range: Option<(Vec<u8>, Vec<u8>)>,
     /// The database does not use the table any longer, or not yet.
     is_obsolete: bool,
 }
 
-/// Opens the table that `source` holds, to answer for `keys`.
-///
-/// `is_bytewise`: the user says that the keys are in bytewise order, which counts if no MANIFEST names an order.
-/// `record`: the table's record in the database that it is in.
-///
-/// # Errors
-///
-/// [`filterblock::Error::NeedRange`], or the reason why the table does not open.
+/// Opens the table in `source`, to answer for `keys`. `record`: its record in its database. `is_bytewise`: the user
+/// says that the keys are in bytewise order, which counts if no MANIFEST names an order.
 pub(in crate::audit) fn table<R: ReadAt>(
     source: R,
     options: &ReadOptions,
@@ -88,7 +79,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
 }
 
 impl BlockCandidates {
-    /// The data blocks that may hold `key`, whose index among the keys sought is `at`.
+    /// The data blocks that may hold `key`, whose index among the keys is `at`.
     pub(in crate::audit) fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
         let range = self.range.as_ref();
         let is_outside = range.is_some_and(|(smallest, largest)| *key < **smallest || *key > **largest);

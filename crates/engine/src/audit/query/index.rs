@@ -1,4 +1,4 @@
-//! The data block that the index names for each key sought.
+//! The data block that the index names for each key.
 
 use filterblock::Result;
 use filterblock::table::{Origin, Table};
@@ -7,19 +7,15 @@ use super::LookupKeys;
 use crate::audit::key_encoding::{self, KeyEncoding};
 use crate::audit::stats::sample::KeyFormat;
 
-/// Keys are not looked up in an index whose keys have more bytes than this, taken together: prefix
-/// compression lets a small file hold terabytes of keys.
+/// Indexes with more bytes of keys are not used: prefix compression lets a small file hold terabytes of keys.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
-/// The reason given if the keys of the index are not in the encoding that the filters need.
 const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 
-/// For each key sought, the offset of the data block that may hold it. `None`: no block may hold it,
-/// or the handle of the block cannot be read.
+/// For each key, the offset of the data block that may hold it; `None`: none may, or its handle cannot be read.
 pub(super) type BlockOfKey = Vec<Option<u64>>;
 
-/// Looks the keys up in the index, once for each possible encoding of the index's keys, and returns
-/// the blocks found each time. Returns a reason if the index cannot be used, such as an order other
-/// than the bytewise one.
+/// Looks up the keys in the index, once for each possible encoding of its keys, and returns the blocks of each.
+/// Returns a reason if the index cannot be used, such as an order other than the bytewise one.
 pub(super) fn look_up<R>(
     table: &Table<R>,
     keys: &LookupKeys,
@@ -63,15 +59,13 @@ impl IndexKeys {
         Ok(keys)
     }
 
-    /// The encodings that the keys may be in.
     fn encodings(&self, format: Option<KeyFormat>, origin: Option<Origin>) -> Vec<KeyEncoding> {
         let mut encodings = Vec::new();
         if format != Some(KeyFormat::Internal) {
             encodings.push(KeyEncoding::Whole);
         }
         if format != Some(KeyFormat::User) {
-            // Only Riak's tables are known to store times. A table of unknown origin may be one of
-            // them if its types ask for times.
+            // Only Riak's tables are known to store times. One of unknown origin may, too, if its types ask for times.
             let is_bashos = origin == Some(Origin::Basho);
             if is_bashos || (self.has_timed_types && origin.is_none()) {
                 encodings.extend(self.may_be_timed.then_some(KeyEncoding::Internal));

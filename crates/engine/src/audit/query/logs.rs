@@ -1,4 +1,4 @@
-//! The writes to the keys sought, read from logs.
+//! The writes to the keys, read from logs.
 
 use std::io::Read;
 
@@ -8,11 +8,10 @@ use super::LookupKeys;
 use crate::report::{ErrorKind, LogAnswer, Reason};
 use crate::words::error_text;
 
-/// The answers of a log for the keys sought.
 pub(super) struct LogAnswers {
     /// The answer for each key, in the order given.
     pub answers: Vec<LogAnswer>,
-    /// The first reason why writes may be missing from the answers.
+    /// The first reason why writes may be missing.
     pub error: Option<Reason>,
 }
 
@@ -45,8 +44,7 @@ pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> LogAnswers {
             }
         }
     }
-    // LevelDB leaves out an incomplete last record. It may be one that is being written, or one whose damaged length
-    // hides the records after it.
+    // LevelDB leaves out an incomplete last record: it is being written, or its damaged length hides records after it.
     let tail = log.incomplete_tail();
     let ends = |at| format!("the last write is incomplete, at offset {at}");
     let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));

@@ -1,5 +1,4 @@
-//! The questions that `query` answers: which data blocks of a table may hold a key, and what was
-//! last written for it in a log.
+//! What `query` answers: the data blocks of a table that may hold a key, and the last write to it in a log.
 
 mod candidates;
 mod index;
@@ -10,7 +9,7 @@ mod run;
 pub(super) use candidates::table;
 pub use run::{QueryOutcome, Question, Wanted};
 
-/// The keys sought, in the order given, with their bytewise order.
+/// The keys to look up, in the order given, with their bytewise order.
 #[derive(Debug)]
 pub struct LookupKeys {
     given: Vec<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! The search for keys in everything that the given paths lead to.
+//! Lookups of keys in everything that the given paths lead to.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -31,10 +31,10 @@ pub enum Wanted {
     Counts,
 }
 
-/// The keys sought, and the answers that are wanted.
+/// The keys to look up, and the answers that are wanted.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The keys sought.
+    /// The keys to look up.
     pub keys: Arc<LookupKeys>,
     /// The answers that are wanted.
     pub wanted: Wanted,
@@ -43,15 +43,13 @@ pub struct Question {
 /// The outcome of a query.
 #[derive(Clone, Default, Debug)]
 pub struct QueryOutcome {
-    /// The number of tables and logs, including those that could not be read, and of other paths and lists of paths
-    /// that could not be read.
+    /// The number of tables and logs, also unreadable ones, and of other paths and lists that could not be read.
     pub files: u64,
     /// For each key, true if it may be in some table or log.
     pub found: Vec<bool>,
     /// A table that was read without a fault may hold one of the keys, or a log has a value for one of them.
     pub may_match: bool,
-    /// A table or a log is damaged or missing, a path could not be read, or a MANIFEST cannot be relied on. Without a
-    /// sound MANIFEST, a table may be missing unnoticed.
+    /// A table or log is damaged or missing, a path unreadable, or a MANIFEST cannot be used: tables may be missing.
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -87,7 +85,7 @@ struct QuerySurvey {
     engine: Engine,
 }
 
-/// The source of the answers for each key, or the reason why there is none.
+/// What a file answers for each key, or why it could not be opened.
 enum Asked {
     Table(Box<BlockCandidates>),
     Log(LogAnswers),
@@ -135,22 +133,18 @@ impl Survey for QuerySurvey {
     }
 }
 
-/// A query in progress.
 struct Query<'q> {
     question: &'q Question,
     sink: &'q mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
     outcome: QueryOutcome,
-    /// The cost of looking the keys up in the whole database. `None`: the file asked is a log or in no database, or the
-    /// database's keys are not known to be in bytewise order.
+    /// `None`: the file is a log or in no database, or the database's keys are not known to be in bytewise order.
     lookups: Option<LookupCosts>,
 }
 
-/// The cost of looking up each key in a whole database.
 struct LookupCosts {
     /// For each key, the maximum number of data blocks that a lookup reads.
     blocks: Vec<u64>,
-    /// The number of tables that are not counted in the `blocks` of some key, because the table or its index cannot be
-    /// used.
+    /// The tables that the `blocks` of some key leave out, because they or their indexes cannot be used.
     tables_left_out: u64,
     /// The current table is counted in `tables_left_out`.
     is_counted: bool,
@@ -166,8 +160,7 @@ impl LookupCosts {
         };
         match blocks {
             Some(blocks) => self.blocks[at] += blocks,
-            // The table is counted once, for the first key that it is left out for. With an unusable index, that is the
-            // first key within the table's range.
+            // Counted once, for the first key: with an unusable index, the first one in the table's range.
             None => self.tables_left_out += u64::from(!std::mem::replace(&mut self.is_counted, true)),
         }
     }
@@ -229,8 +222,7 @@ impl Query<'_> {
         Ok(())
     }
 
-    /// Reports for the keys how many data blocks a lookup in the whole folder reads at most, unless that is not known
-    /// or only counts are wanted.
+    /// Reports how many data blocks a lookup in the folder reads at most, if known and if more than counts is wanted.
     fn end(&mut self) -> io::Result<()> {
         let (Some(costs), Wanted::Answers | Wanted::Matches) = (self.lookups.take(), self.question.wanted)
         else {
@@ -267,8 +259,7 @@ impl Query<'_> {
         }
     }
 
-    /// Gives the answers for a table or log. `error`: the reason why every key may be in it. `reply`: returns the
-    /// facts about a key.
+    /// `error`: why every key may be in the table or log. `reply`: returns the facts about a key.
     fn replies(
         &mut self,
         subject: Subject<'_>,
@@ -312,7 +303,6 @@ impl Query<'_> {
 
 /// The message about unused tables of a folder, if there are any.
 fn not_asked(folder: &Folder) -> Option<String> {
-    /// The greatest number of names to list.
     const NAMED: usize = 4;
     let is_obsolete = |path: &&Path| folder.record(path).is_some_and(|record| record.live.is_none());
     let obsolete: Vec<_> = folder.tables().filter(is_obsolete).collect();

@@ -16,7 +16,6 @@ use crate::audit::reading::decode_limit;
 /// The maximum number of corrections of one path that are named.
 const MAX_NAMED: usize = 64;
 
-/// The settings of the search for wrong bits, and the bits found so far.
 #[derive(Clone)]
 pub(super) struct Correction {
     orders: KeyOrders,
@@ -39,18 +38,13 @@ impl Correction {
         Self { orders: KeyOrders::known(), options: options.clone(), max_output, found: Arc::default() }
     }
 
-    /// The correction for a database, whose MANIFEST may name the order of its keys. This correction and the one for
-    /// the database share the bits found.
+    /// The correction for a database, whose MANIFEST may name the key order. Shares the bits found with this one.
     pub(super) fn of(&self, database: &Database) -> Self {
         let order = database.comparator().and_then(known_comparator);
         Self { orders: order.map_or_else(KeyOrders::known, |order| KeyOrders::of(&order)), ..self.clone() }
     }
 
-    /// The table in `source`, read with wrong bits corrected.
-    ///
-    /// # Errors
-    ///
-    /// If the footer or the index cannot be read.
+    /// The table in `source`, read with wrong bits corrected. Fails if the footer or the index cannot be read.
     pub(super) fn table<R: ReadAt>(&self, source: R, path: &Path) -> io::Result<Correcting<R>> {
         let limit = decode_limit(self.max_output, source.len()?);
         Correcting::new(source, &self.orders, &self.options, limit, self.teller(path))
@@ -60,8 +54,7 @@ impl Correction {
         CorrectingLog::new(source, self.teller(path))
     }
 
-    /// Reads a MANIFEST with wrong bits corrected. `None` if it still cannot be relied on; no correction is reported
-    /// then.
+    /// Reads a MANIFEST with wrong bits corrected. `None`, with no correction reported: it still cannot be used.
     pub(super) fn manifest(&self, source: impl ReadAt, path: &Path) -> Option<Manifest> {
         let (manifest, bits) = log::manifest(source)?;
         let tell = self.teller(path);
@@ -69,8 +62,7 @@ impl Correction {
         Some(manifest)
     }
 
-    /// A function that takes note of a correction. It is called with the offset of a block or
-    /// record, and that of the byte in it that was corrected.
+    /// Notes corrections, each by the offset of the block or record and that of the corrected byte in it.
     fn teller(&self, path: &Path) -> Box<dyn Fn(u64, u64) + Send + Sync> {
         let (found, path) = (Arc::clone(&self.found), path.to_owned());
         Box::new(move |offset, bit| {
@@ -84,14 +76,12 @@ impl Correction {
         })
     }
 
-    /// The offset of the byte that was corrected in the block or record at `offset`. `None`: no byte in it was
-    /// corrected.
+    /// The offset of the corrected byte in the block or record at `offset`; `None`: none was corrected.
     pub(super) fn bit(&self, path: &Path, offset: u64) -> Option<u64> {
         lock(&self.found).bits.get(path)?.get(&offset).copied()
     }
 
-    /// The corrections made since the last call, in words, each with its file. At most [`MAX_NAMED`] corrections are
-    /// listed one by one; the others are counted in one item, under `path`.
+    /// The corrections since the last call, in words, by file. After [`MAX_NAMED`], they are counted, under `path`.
     pub(super) fn tell(&self, path: &Path) -> Vec<(PathBuf, String)> {
         let Found { count, untold, .. } = std::mem::take(&mut *lock(&self.found));
         let more = count.saturating_sub(untold.len());

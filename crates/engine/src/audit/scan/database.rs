@@ -23,8 +23,7 @@ const MAX_NAMED: usize = 4;
 pub(super) struct DatabaseRows<'d, O: Opener> {
     database: &'d Database,
     scan: Scan<'d, O>,
-    /// The faults of tables whose sizes contradict the MANIFEST, or whose index or first block is not in order, with
-    /// the tables' numbers, as far as these faults are yet to be reported. They are reported first.
+    /// Reported first, by table number: sizes that contradict the MANIFEST, and an index or first block out of order.
     contradicted: std::vec::IntoIter<(u64, Fault)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
@@ -35,7 +34,6 @@ pub(super) struct DatabaseRows<'d, O: Opener> {
     ended: bool,
 }
 
-/// The progress of showing a database.
 #[derive(Default)]
 pub(super) struct Progress {
     /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
@@ -66,12 +64,8 @@ impl ResumePoint {
 }
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
-    /// `all`: shows all versions instead of the newest of each key. `shown`: the progress so far; what it covers is not
-    /// shown again. `claimed`: the order if no MANIFEST names it.
-    ///
-    /// # Errors
-    ///
-    /// If the MANIFEST names an order of keys that is not known.
+    /// `all`: shows all versions instead of the newest of each key. `shown`: the progress so far, which is not shown
+    /// again. `claimed`: the order if no MANIFEST names it. Fails if the MANIFEST names an order that is not known.
     pub(super) fn new(
         database: &'d Database,
         mut opener: O,
@@ -111,14 +105,13 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     }
 }
 
-/// The order of the keys according to the MANIFEST or, if that names none, to the user (`claimed`), if it is known and
-/// not bytewise.
+/// The key order by the MANIFEST or, if it names none, by the user (`claimed`), if it is known and not bytewise.
 fn order_of(database: &Database, claimed: Option<Order>) -> Option<SharedComparator> {
     let order = database.comparator().map_or(claimed, Order::of)?;
     (order != Order::Bytewise).then(|| order.comparator())
 }
 
-/// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
+/// Why the entries of a database whose comparator is not known here cannot be shown in one order.
 pub(super) fn unknown_order(folder: &Folder) -> Fault {
     let name = quote(folder.comparator().unwrap_or_default()).to_string();
     let files = || folder.tables().chain(folder.logs().map(|(log, _)| &*log.path));

@@ -102,7 +102,6 @@ fn corrects_table(
         && !correction.tell(path).is_empty()
 }
 
-/// Returns true if a wrong bit of the log can be corrected.
 fn corrects_log(correction: &Correction, file: impl ReadAt, path: &Path) -> bool {
     let log = Sequential::new(file).map(|file| correction.log(file, path));
     log.is_ok_and(|mut log| io::copy(&mut log, &mut io::sink()).is_ok()) && !correction.tell(path).is_empty()

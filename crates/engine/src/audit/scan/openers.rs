@@ -11,7 +11,6 @@ use filterblock::table::ReadAt;
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{Folder, Storage, open_log};
 
-/// Opens the files of a storage.
 pub(crate) struct Stored<'a>(pub(crate) &'a dyn Storage);
 
 impl Opener for Stored<'_> {
@@ -27,8 +26,7 @@ impl Opener for Stored<'_> {
     }
 }
 
-/// Returns true if the fault is that a file that was there when `folder` was read is gone. `missing`: the tables that
-/// were not there even then, filled in by the first call.
+/// Returns true if `fault` is that a listed file is gone. `missing`: tables missing even then, set by the first call.
 pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| BTreeSet::from_iter(folder.missing().map(|(path, ..)| path)));

@@ -40,15 +40,13 @@ impl KeyRange {
 /// The entries to show.
 #[derive(Clone, Debug, Default)]
 pub struct ScanRequest {
-    /// Shows every version of each key and every deletion. Otherwise, a database, or a table that is shown by itself,
-    /// shows the newest version of each key, unless it is a deletion; a log that is shown by itself leaves out
-    /// deletions only.
+    /// Shows every version of each key and every deletion. Otherwise, shows the newest version of each key, unless it
+    /// is a deletion; a log that is shown by itself leaves out deletions only.
     pub all: bool,
     /// Finds the data blocks of tables by their checksums, without footer and index.
     #[cfg(feature = "fs")]
     pub carve: bool,
-    /// Corrects one wrong bit of each block of tables and of each fragment of logs and MANIFESTs, if the checksum
-    /// reveals which bit it is.
+    /// Corrects one wrong bit of each block, and of each fragment of logs and MANIFESTs, if the checksum tells which.
     #[cfg(feature = "fs")]
     pub correct: bool,
     /// The range of keys to show.
@@ -80,10 +78,9 @@ impl ScanRequest {
 /// The outcome of a scan.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ScanOutcome {
-    /// A file is damaged, and the damaged part was passed over.
+    /// A file is damaged, and the damaged part was skipped.
     pub is_damaged: bool,
-    /// An input, a file or a part of a file could not be looked at for a reason other than damage, or a MANIFEST cannot
-    /// be relied on.
+    /// An input, a file or a part of it could not be read for a reason other than damage, or a MANIFEST cannot be used.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,

@@ -7,25 +7,19 @@ use filterblock::database::LogWrites;
 use super::range::KeyRange;
 use crate::report::{Fault, Note, Row, Version};
 
-/// The maximum number of entries to pass over in one step, so that a step usually takes no more than a millisecond or
-/// two.
+/// The most entries to skip in one step, so that a step usually takes no more than a millisecond or two.
 pub(super) const PASSED: u32 = 4096;
 
-/// The place after a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moved {
-    /// At an entry to show.
     ToEntry,
     /// After entries that are not to be shown; more may follow.
     On,
-    /// At the end.
     ToEnd,
 }
 
-/// A source of entries.
 pub(crate) trait Rows {
-    /// Moves to the next entry, or over up to [`PASSED`] entries that are not to be shown. After an error, the next
-    /// call continues with the entries that follow.
+    /// Moves to the next entry, or over up to [`PASSED`] entries not to show. After an error, the next call goes on.
     fn advance(&mut self) -> Result<Moved, Fault>;
 
     /// The current entry, after a call that [moved to an entry](Moved::ToEntry).

@@ -49,7 +49,7 @@ impl Engine {
         finish(self.scan_pausing(inputs, request, sink))
     }
 
-    /// As [`scan`](Self::scan), with pauses where the sink wants them and where entries are passed over.
+    /// As [`scan`](Self::scan), with pauses where the sink wants them and where entries are skipped.
     pub(super) async fn scan_pausing<S: for<'a> Sink<ScanLine<'a>>>(
         &self,
         inputs: Inputs,
@@ -85,9 +85,8 @@ struct Scan<'a, S> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
-    /// The correction of wrong bits; `None`: no bits are corrected.
     correction: Option<Correction>,
-    /// The storage of the files; `None`: the local file system.
+    /// `None`: the local file system.
     storage: Option<&'a dyn Storage>,
     sink: &'a mut S,
     /// The number of entries that may still be shown.
@@ -107,11 +106,9 @@ struct Scan<'a, S> {
     outcome: ScanOutcome,
 }
 
-/// The counts and remarks of one path.
 #[derive(Default)]
 struct Shown {
     entries: u64,
-    /// The number of errors about each file.
     errors: BTreeMap<PathBuf, u64>,
     remarks: Vec<Remark>,
 }
@@ -198,8 +195,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         self.files(subject, folder).await
     }
 
-    /// Returns true if the tables of a folder have internal keys: as the request says, or else if there are
-    /// tables that can be opened, and all of these seem to have internal keys.
+    /// Returns true if a folder's tables have internal keys: by the request, or if some open and all of these seem so.
     fn has_internal_keys(&self, folder: &Folder) -> bool {
         let opened = folder.tables().filter_map(|path| {
             let table = Table::open(self.open(path, true).ok()?, &self.options);
@@ -220,8 +216,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         Ok(())
     }
 
-    /// Shows the entries of a database. Continues after the last entry shown if a file was removed because the database
-    /// no longer uses it.
+    /// Shows a database's entries. Continues after the last one if a file was removed because it is no longer used.
     async fn database<O: Opener>(
         &mut self,
         subject: Subject<'_>,
@@ -267,8 +262,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
     }
 
-    /// Shows the entries of a table or log. `in_database`: the keys of a table are internal keys, unless the request
-    /// says otherwise. `listed`: the file's name was found in a folder.
+    /// `in_database`: a table's keys are internal keys, unless the request says otherwise. `listed`: found in a folder.
     async fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
         let (path, ScanRequest { all, range, internal_keys, .. }) = (subject.path, self.request);
         if is_log(path) {
@@ -312,7 +306,6 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
     }
 
-    /// Shows all entries up to the limit.
     async fn show(&mut self, subject: Subject<'_>, rows: &mut impl Rows) -> io::Result<()> {
         let mut shown = Shown::default();
         self.show_some(subject, rows, &mut shown, &|_| false).await?;
@@ -384,7 +377,6 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         self.sink.line(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
     }
 
-    /// Reports that a path could not be looked at.
     fn failed(&mut self, subject: Subject<'_>, error: PathError) -> io::Result<()> {
         let fault = Fault::new(error.to_string(), error.kind());
         let fault = match error {

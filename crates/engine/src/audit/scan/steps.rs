@@ -18,8 +18,8 @@ pub struct ScanSteps {
 }
 
 impl ScanSteps {
-    /// Continues until the sink [wants a pause](Sink::wants_pause), or until a few thousand entries have been passed
-    /// over. Returns the outcome at the end, once.
+    /// Continues until the sink [wants a pause](Sink::wants_pause) or a few thousand entries are skipped.
+    /// Returns the outcome at the end, once.
     pub fn step(&mut self) -> Option<io::Result<ScanOutcome>> {
         let work = self.work.as_mut()?;
         match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -55,7 +55,6 @@ impl Engine {
     }
 }
 
-/// Pauses the work once.
 pub(super) fn pause() -> impl Future<Output = ()> + Send {
     let mut has_paused = false;
     std::future::poll_fn(move |_| match std::mem::replace(&mut has_paused, true) {

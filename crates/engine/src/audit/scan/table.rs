@@ -13,19 +13,17 @@ use crate::report::{ErrorKind, Fault, Row, Version};
 
 /// The maximum number of keys looked at to tell internal keys from other keys.
 const TRIED: usize = 256;
-/// No database reaches this number of writes. Keys that end in big-endian numbers, however, look like
-/// internal keys with greater sequence numbers.
+/// No database has this many writes. Keys that end in big-endian numbers look like internal keys with greater numbers.
 const MAX_SEQUENCE: u64 = 1 << 48;
 
 pub(super) struct TableRows<'a, R> {
     cursor: Cursor<'a, R>,
     path: &'a Path,
     versions: Versions<'a>,
-    /// The reason why the form of the keys is not certain, until it is reported.
+    /// Why the form of the keys is not certain, until it is reported.
     doubt: Option<Fault>,
 }
 
-/// Decides which of the stored entries are shown.
 pub(super) struct Versions<'a> {
     /// The format of internal keys; `None`: the keys are not internal keys.
     pub(super) format: Option<KeyFormat>,
@@ -36,12 +34,8 @@ pub(super) struct Versions<'a> {
 }
 
 impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
-    /// `all`: shows every entry as it is stored; otherwise, shows the newest version of each key, unless it is a
-    /// deletion. `internal`: true if the keys are internal keys; `None`: not known.
-    ///
-    /// # Errors
-    ///
-    /// If the table does not open.
+    /// `all`: shows every entry as it is stored; otherwise, the newest version of each key, unless it is a deletion.
+    /// `internal`: true if the keys are internal keys; `None`: not known.
     pub(super) fn new(
         source: R,
         options: &ReadOptions,
@@ -61,10 +55,9 @@ impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
     }
 }
 
-/// The reason why the form of the keys is not certain: the filters or the metaindex, which reveal it, are damaged or
-/// cannot be read. `internal`: true if the keys are known to be internal keys, of which the metaindex distinguishes two
-/// forms; false if they are known to be other keys, so that nothing is left open; `None`: not known. `option`: the name
-/// of the option that gives the form, for the message.
+/// Why the form of the keys is not certain: the filters or the metaindex, which reveal it, are damaged or unreadable.
+/// `internal`: true for internal keys, of which the metaindex distinguishes two forms; false if nothing is left open;
+/// `None`: not known. `option`: the name of the option that gives the form, for the message.
 pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &str) -> Option<Fault> {
     let is_sound = |fault: &Fault| fault.kind == ErrorKind::Unsupported;
     let trouble = || Some(Fault::from(filter_trouble(table)?)).filter(|fault| !is_sound(fault));
@@ -83,8 +76,7 @@ pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &
     })
 }
 
-/// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The table
-/// has to be opened as if its keys were not internal keys.
+/// Returns true if keys are internal keys, by the filters or else the first keys. Open the table as if they were not.
 pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     let by_filters = || {
         let filters = table.filter().cloned().map(FilterStats::new);
@@ -132,8 +124,7 @@ impl KeyTrial {
         let greatest = if self.format == KeyFormat::Basho { 3 } else { 1 };
         let is_one = InternalKey::parse(key, self.format)
             .is_some_and(|key| key.kind <= greatest && key.sequence < MAX_SEQUENCE);
-        // Numbers of eight bytes, most significant byte first, look like versions of an empty key,
-        // with the oldest first.
+        // Big-endian numbers of eight bytes look like versions of an empty key, with the oldest first.
         let is_newer = self.before.as_ref().is_some_and(|before| {
             self.format.user_key(before) == self.format.user_key(key)
                 && self.format.compare(before, key, Ord::cmp).is_ge()
@@ -156,12 +147,8 @@ impl<'a> Versions<'a> {
         Self { format, range, all, last: None }
     }
 
-    /// Returns true if the entry of this stored key has to be shown. Call it for each key, in order.
-    ///
-    /// # Errors
-    ///
-    /// If the key is not an internal key although the table's keys are. The fault is reported at `offset`,
-    /// that of the block.
+    /// Returns true if the entry of this stored key is shown. Call it for each key, in order. Fails, at the block's
+    /// `offset`, if it is not an internal key although the table's keys are.
     pub(super) fn shows(&mut self, stored: &[u8], offset: u64) -> Result<bool, Fault> {
         let Some(format) = self.format else { return Ok(self.range.contains(stored)) };
         let Some(key) = InternalKey::parse(stored, format) else {

@@ -1,4 +1,4 @@
-//! The faults of a database as a whole.
+//! The problems of a database as a whole.
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,17 +18,14 @@ use crate::walk::{Folder, open_listed, reopen};
 /// The maximum number of times that a database in use is read.
 const MAX_READINGS: u32 = 16;
 
-/// The faults of the database in a folder. Nothing but its MANIFEST is read unless there are tables that the MANIFEST may
-/// have missed.
-///
-/// A database in use is read again: a table that a program has finished is in the MANIFEST soon after, before the files
-/// that had its entries are gone.
+/// The problems of the database in a folder. Reads only its MANIFEST, unless it may have missed tables. Reads a
+/// database in use again: a finished table is in the MANIFEST soon after, before the files that had its entries are
+/// gone.
 pub(crate) fn faults(folder: &Arc<Folder>) -> Vec<StateFault> {
     faults_for(folder, None)
 }
 
-/// The faults that concern a lookup of `key`; `None`: all faults. If the MANIFEST is whole, tables that it may have missed
-/// concern only the keys that they have.
+/// The problems for a lookup of `key`; `None`: all. Tables that a whole MANIFEST missed concern only keys in them.
 pub(crate) fn faults_for(folder: &Arc<Folder>, key: Option<&[u8]>) -> Vec<StateFault> {
     let mut folder = Arc::clone(folder);
     for _ in 0..MAX_READINGS {
@@ -57,8 +54,7 @@ fn faults_now(folder: &Folder, key: Option<&[u8]>) -> Vec<StateFault> {
     faults_in(folder.database(), &|| current(folder, storage), Some(&open), key)
 }
 
-/// The faults of a database whose files no program changes. `manifest`: finds the path of its MANIFEST. `open`: opens its
-/// files; `None`: they cannot be read here.
+/// The problems of a database that no program changes. `open`: opens its files; `None`: they cannot be read here.
 pub(crate) fn faults_of(
     database: &Database,
     manifest: &dyn Fn() -> Option<PathBuf>,
@@ -82,8 +78,7 @@ fn faults_in(
     unlisted.map(StateFault::Unlisted).into_iter().chain(logs).collect()
 }
 
-/// Returns true if goleveldb removed the log because nothing was written to it: it begins another one then, and does not
-/// record that (`memCompaction`).
+/// Returns true if goleveldb removed the unwritten log: it begins another, and does not record it (`memCompaction`).
 fn is_superseded(database: &Database, log: u64, open: Option<&OpenFile<'_>>) -> bool {
     database.logs().any(|other| other.number > log && matches!(other.file, FileState::Present(_)))
         && open.is_some_and(|open| {

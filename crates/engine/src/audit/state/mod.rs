@@ -23,17 +23,15 @@ const HUGE_FACTOR: u64 = 100;
 const LEAST_TOLD: u64 = 1 << 10;
 
 impl HugeManifest {
-    /// The fact in a few words.
     pub(crate) fn title(&self) -> String {
         format!("{} has {}, and {} would do", self.name, size(self.len), size(self.needed.max(LEAST_TOLD)))
     }
 
-    /// The fact, its meaning, and the command that makes a short one for the database in the folder `database`.
+    /// The fact, its meaning, and the command that makes a short MANIFEST for the database in the folder `database`.
     pub(crate) fn text(&self, database: &Path) -> String {
         Self::text_of(&self.title(), database)
     }
 
-    /// The same for the fact in a few words.
     pub(crate) fn text_of(title: &str, database: &Path) -> String {
         let command = repair_command(database);
         format!(
@@ -41,7 +39,6 @@ impl HugeManifest {
         )
     }
 
-    /// The problem for `verify`.
     pub(crate) fn problem(&self) -> Problem {
         let expected = format!("a MANIFEST of about {} bytes", self.needed);
         let problem = Problem::new(Code::ManifestHuge, None, expected, format!("{} bytes", self.len));
@@ -58,7 +55,6 @@ pub(crate) fn huge_manifest(folder: &Folder) -> Option<HugeManifest> {
     huge(&path, file.len, folder.database().manifest().ok()?)
 }
 
-/// The MANIFEST at `path`, of `len` bytes and with these contents, if it is huge.
 pub(crate) fn huge(path: &Path, len: u64, manifest: &Manifest) -> Option<HugeManifest> {
     if len < HUGE {
         return None;

@@ -1,8 +1,5 @@
-//! Tables that a MANIFEST does not list, though they have entries that no file in use has.
-//!
-//! A compaction that was cut off leaves such tables, too, but all of their entries are in the tables that it was to
-//! replace. So each entry is looked for in the files in use. The entries of a table are in order, so that a scan of the
-//! files in use, which goes ahead with them, finds all of them.
+//! Tables that a MANIFEST does not list, though they have entries that no file in use has. A compaction that was cut
+//! off leaves such tables, too, so each entry is looked for in the files in use, with one scan in their order.
 
 use std::cmp::Ordering;
 use std::io;
@@ -20,15 +17,12 @@ use filterblock::table::{
 use crate::audit::correct::patched::Sequential;
 use crate::audit::reading::{is_not_whole, limit_walks, read_options};
 
-/// The greatest number of tables that are named.
 const MOST_NAMED: usize = 5;
 /// The number of entries in files in use that are passed one by one before the next one is sought.
 const MOST_STEPS: u32 = 32;
 
-/// Opens a file of the database by its path.
 pub(crate) type OpenFile<'a> = dyn Fn(&Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> + 'a;
 
-/// Opens files for a scan.
 #[derive(Clone, Copy)]
 struct Files<'a>(&'a OpenFile<'a>);
 
@@ -52,17 +46,15 @@ pub(super) struct Owners {
     pub(super) is_certain: bool,
 }
 
-/// Returns true if the MANIFEST may have missed a table that it does not list: one that is newer than itself or, if records
-/// of it are lost, any.
+/// Returns true if the MANIFEST may have missed the table: one that is newer or, if records are lost, any unlisted one.
 pub(super) fn may_be_missed(manifest: &Manifest, file: &DatabaseFile, is_lost: bool) -> bool {
     let is_newer = file.number >= manifest.next_file_number();
     file.kind == FileKind::Table && (is_lost || is_newer) && manifest.table(file.number).is_none()
 }
 
-/// Finds the tables that the MANIFEST may have missed, if one of them has an entry that no file in use has. A table that is
-/// not complete has none: it was being written. A part of a table that is damaged counts as such an entry, since nothing is
-/// known of it. `is_lost`: records of the MANIFEST are lost. `open`: `None` if files cannot be read here. `key`: only
-/// entries of this key are looked for.
+/// Finds the tables that the MANIFEST may have missed, if one has an entry that no file in use has. An incomplete table
+/// has none: it was being written. A damaged part counts as one, as nothing is known of it. `is_lost`: records of the
+/// MANIFEST are lost. `open`: `None` if files cannot be read here. `key`: looks only for entries of this key.
 pub(super) fn find(
     database: &Database,
     manifest: &Manifest,
@@ -124,7 +116,6 @@ fn in_use(database: &Database, manifest: &Manifest) -> Database {
     listing.in_dir(database.dir()).into_database().with_manifest(manifest.clone())
 }
 
-/// The entries of the files in use.
 struct InUse<'d, 'a> {
     scan: Scan<'d, Files<'a>>,
     order: SharedComparator,

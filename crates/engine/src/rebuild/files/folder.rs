@@ -19,9 +19,7 @@ use super::volume::{self, FreeSpace};
 use crate::report::ErrorKind;
 use crate::walk::PathError;
 
-/// An open folder. On Unix, it stays the same folder, whatever becomes of its path.
-///
-/// The methods take the names of files and folders in this folder. A name has no slash.
+/// An open folder. On Unix, it stays the same, whatever becomes of its path. Names given to methods have no slash.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     handle: Arc<Handle>,
@@ -35,7 +33,6 @@ pub(crate) struct Folder {
 /// The maximum size in bytes of a note that one run leaves for another: enough for a million tables.
 const MAX_NOTE: usize = 256 << 20;
 
-/// The message after a sync that failed.
 const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, so nothing is removed; once the file \
                          system is sound, run the same again";
 
@@ -103,7 +100,6 @@ impl Folder {
         Ok((above, Self { handle: Arc::new(handle), path: path.clone(), real: path, session }))
     }
 
-    /// The path of the folder, as it was given where that is possible.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -134,8 +130,7 @@ impl Folder {
         self.look_with(name.as_ref(), false)
     }
 
-    /// Returns the status of a name. A link is followed if the folder was opened for a copy. `None`: there is no such
-    /// file.
+    /// Like [`look`](Self::look), but follows a link if the folder was opened for a copy.
     pub(crate) fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), self.session.purpose == Purpose::Copy)
     }
@@ -144,7 +139,6 @@ impl Folder {
         self.session.perform(Operation::Look, || system::look(&self.handle, name, follow))
     }
 
-    /// The status of the folder itself.
     pub(crate) fn status(&self) -> io::Result<Status> {
         let itself = OsStr::new(".");
         self.look_with(itself, false)?.ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -164,7 +158,6 @@ impl Folder {
         })
     }
 
-    /// The status of an open file.
     pub(crate) fn status_of(file: &File) -> io::Result<Status> {
         system::status_of(file)
     }
@@ -188,7 +181,6 @@ impl Folder {
         self.write_new(name, &contents, None)
     }
 
-    /// Reads a note that [`write_note`](Self::write_note) has written.
     pub(crate) fn read_note(&self, name: &str) -> io::Result<Vec<u8>> {
         let contents = self.read(name, MAX_NOTE)?;
         contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
@@ -202,8 +194,7 @@ impl Folder {
         Ok(NewFile::new(file, Arc::clone(&self.session)))
     }
 
-    /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. The file
-    /// gets the permissions of `like`, if there is one.
+    /// Writes and syncs a file that must not exist yet, with the permissions of `like`. Does not sync its name.
     pub(crate) fn write_new(
         &self,
         name: impl AsRef<OsStr>,
@@ -238,8 +229,7 @@ impl Folder {
             .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
     }
 
-    /// Moves the folder `from`, which is in this folder, into `folder`, and names it `to`. With `replaces`, it may take
-    /// the place of an empty folder.
+    /// Moves the folder `from` into `folder` as `to`. With `replaces`, it may take the place of an empty folder.
     pub(crate) fn move_folder(
         &self,
         from: impl AsRef<OsStr>,
@@ -256,7 +246,6 @@ impl Folder {
             .perform(operation, || system::rename((&from.0.handle, from.1), (&to.0.handle, to.1), replaces))
     }
 
-    /// Makes a hard link in `to` to a file of this folder.
     pub(crate) fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
         let (name, new) = (name.as_ref(), new.as_ref());
         self.session.perform(Operation::Link { from: (&self.real, name), to: (&to.real, new) }, || {
@@ -264,12 +253,8 @@ impl Folder {
         })
     }
 
-    /// Removes a file, if it is there.
-    ///
-    /// # Errors
-    ///
-    /// Those of the system. In place, nothing is removed once a folder could not be synced: it is then not known
-    /// whether a loss of power would bring back a state in which this file is needed.
+    /// Removes a file, if it is there. In place, nothing is removed once a folder could not be synced: a loss of power
+    /// could then bring back a state in which this file is needed.
     pub(crate) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
@@ -308,7 +293,6 @@ impl Folder {
         Ok(Self { handle: Arc::new(handle), path, real, session: Arc::clone(&self.session) })
     }
 
-    /// Removes an empty folder.
     pub(crate) fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
@@ -330,7 +314,7 @@ impl Folder {
         Ok(())
     }
 
-    /// On Unix, makes the names in the folder durable.
+    /// On Unix, syncs the names in the folder.
     pub(crate) fn sync(&self) -> Result<()> {
         let sync = || {
             #[cfg(unix)]
@@ -355,8 +339,7 @@ impl Folder {
         Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
-    /// The note that the old files' group has no access to the new files in the database at `path`; `None`: no group
-    /// has lost its access.
+    /// The note that the old files' group has no access to the new files; `None`: no group has lost its access.
     pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
         let what =
             "the group of the old files has no rights to the new ones, as it could not be given to them";

@@ -1,13 +1,6 @@
-//! The operations of `rebuild` and `repair` on files and folders. No other part of the two changes files or
-//! folders, except that taking the lock may make the LOCK file.
-//!
-//! On Unix, every operation is relative to an open [`Folder`]. A user who can write to a folder on the path may replace
-//! the next folder on it with a link at any time, but a descriptor always refers to the same folder. A path is resolved
-//! once, by [`Folder::open`], and after that is used only for messages. On other systems, folders are known by their
-//! paths.
-//!
-//! Nearly all calls are [`Operation`](session::Operation)s. Tests record them, make them fail, and replace folders
-//! between them.
+//! All changes of `rebuild` and `repair` to files and folders, except that taking the lock may make the LOCK file. On
+//! Unix, each is relative to an open [`Folder`], whose path is resolved once: a user who can write to a folder on the
+//! path may replace the next one with a link at any time.
 
 mod folder;
 #[cfg(all(test, unix))]

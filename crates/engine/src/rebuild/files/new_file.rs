@@ -18,8 +18,7 @@ impl NewFile {
         Self { file, session }
     }
 
-    /// Copies at most `most` bytes of a file, starting at its position, with one call to [`io::copy`], so that the file
-    /// system can share the storage of these bytes (reflink) instead of copying.
+    /// Copies at most `most` bytes from the position of `source` with one [`io::copy`], which may share storage.
     pub(crate) fn copy_from(&mut self, mut source: &File, most: u64) -> io::Result<u64> {
         let Self { file, session } = self;
         session.perform(Operation::Write { file }, || {
@@ -38,7 +37,7 @@ impl NewFile {
         self.session.perform(operation, || status::copy(&self.file, like, &self.session))
     }
 
-    /// Does the same as [`copy_rights`](Self::copy_rights), and also gives the file the times of `like`.
+    /// Like [`copy_rights`](Self::copy_rights), and also gives the file the times of `like`.
     pub(crate) fn copy_attributes(&self, like: &File) -> io::Result<()> {
         self.copy_rights(like)?;
         let like = like.metadata()?;
@@ -46,7 +45,6 @@ impl NewFile {
         self.session.perform(Operation::Attributes { file: &self.file }, || self.file.set_times(times))
     }
 
-    /// Makes the file's contents durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.session.perform(Operation::Sync { file: &self.file }, || self.file.sync_all())
     }

@@ -13,7 +13,6 @@ use std::sync::Arc;
 #[cfg(all(test, unix))]
 use super::hook::{self, Hook};
 
-/// The purpose of opening folders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     /// Changing a database: links to files are not followed, and new files get the owner of the old ones.
@@ -84,8 +83,7 @@ impl<T> std::fmt::Debug for NoDebug<T> {
     }
 }
 
-/// A system call on files or folders that is about to be made or was made. Folders are given by the paths that led to
-/// them.
+/// A system call on files or folders. Folders are given by the paths that led to them.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(all(test, unix, in_repository)), expect(dead_code, reason = "tests read it"))]
 pub(crate) enum Operation<'a> {

@@ -47,14 +47,12 @@ impl Status {
         self.file_type == FileType::Folder
     }
 
-    /// Returns true if `self` describes the same file as `before`, unchanged in length and in time of
-    /// modification.
+    /// Returns true for the same file, unchanged in length and in time of modification.
     pub(crate) fn is_unchanged_since(&self, before: &Self) -> bool {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
 
-    /// Returns true if, judging by modes and groups, everybody who can write to `self`, apart from its owner,
-    /// can also write to `to`.
+    /// Returns true if, by modes and groups, all who can write to `self`, apart from its owner, can write to `to`.
     pub(crate) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
@@ -62,7 +60,6 @@ impl Status {
     }
 }
 
-/// Returns true if a file belongs to the user who runs this program.
 pub(super) fn is_mine(found: &Status) -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw() == found.owner;
@@ -70,7 +67,6 @@ pub(super) fn is_mine(found: &Status) -> bool {
     return found.owner == 0;
 }
 
-/// Returns true if this program runs as root, who may do anything to files.
 pub(crate) fn is_root() -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().is_root();
@@ -78,16 +74,10 @@ pub(crate) fn is_root() -> bool {
     false
 }
 
-/// Gives `to` the owner, the group, the mode and, on Linux and Android, the attributes of `like`, as far as this
-/// program may.
-///
-/// If this program may not set the group, the mode of `to` gives its group no permissions, and the session records
-/// this. Only root gives a copy to another owner.
-///
-/// # Errors
-///
-/// Those of the system. It is also an error if the owner has to be set and cannot be. Attributes that cannot be copied
-/// are a [`Refusal`](super::super::failure::Refusal) that names them.
+/// Gives `to` the owner, group, mode and, on Linux and Android, attributes of `like`, as far as this program may. If it
+/// may not set the group, the mode gives the group no permissions, and the session records this. Only root gives a copy
+/// to another owner; in place, an owner that cannot be set is an error. Attributes that cannot be copied are a
+/// [`Refusal`](super::super::failure::Refusal).
 #[cfg(unix)]
 pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -113,8 +103,7 @@ pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> 
     }
     #[cfg(any(target_os = "linux", target_os = "android"))]
     attributes::copy(to, like, is_copy)?;
-    // This comes last: with an access control list, the group's bits limit the permissions of everybody named
-    // in it.
+    // Last: with an access control list, the group's bits limit the permissions of everybody named in it.
     if to.metadata()?.mode() & 0o7777 != mode {
         to.set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
@@ -138,19 +127,16 @@ mod attributes {
 
     use crate::rebuild::failure::Refusal;
 
-    /// The maximum size in bytes of a list of attributes, and of a value (Linux's `XATTR_LIST_MAX` and
-    /// `XATTR_SIZE_MAX`).
+    /// Bytes of a list of attributes, and of a value: Linux's `XATTR_LIST_MAX` and `XATTR_SIZE_MAX`.
     const MOST: usize = 64 << 10;
     /// Access control lists that a new file inherits from its folder.
     const INHERITED: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
-    /// The label that a policy gives a file according to its location. A copy elsewhere keeps the label of its own
-    /// location.
+    /// The label that a policy gives a file by its location. A copy elsewhere keeps that of its own location.
     const OF_PLACE: &CStr = c"security.selinux";
 
     type Attributes = BTreeMap<CString, Vec<u8>>;
 
-    /// Copies the attributes of `like` to `to`, except for [`OF_PLACE`] if `is_copy`, and removes inherited access
-    /// control lists that `like` does not have.
+    /// Copies attributes, without [`OF_PLACE`] if `is_copy`. Removes inherited access control lists that `like` lacks.
     pub(super) fn copy(to: &File, like: &File, is_copy: bool) -> io::Result<()> {
         let (wanted, found) = (read(like)?, read(to)?);
         let mut failed = Vec::new();

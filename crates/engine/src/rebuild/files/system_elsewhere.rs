@@ -1,5 +1,4 @@
-//! System calls by path, for systems where folders cannot be held open. There, `rebuild` works only with
-//! `--to`.
+//! System calls by path, for systems where folders cannot be held open: there, `rebuild` works only with `--to`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -8,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::status::{FileType, Status};
 
-/// The path of a folder.
 pub(super) type Handle = PathBuf;
 
 pub(super) fn walk(
@@ -75,7 +73,6 @@ pub(super) fn look(folder: &Handle, name: &OsStr, follow: bool) -> io::Result<Op
     }
 }
 
-/// The status of an open file.
 pub(super) fn status_of(file: &File) -> io::Result<Status> {
     Ok(status(&file.metadata()?))
 }

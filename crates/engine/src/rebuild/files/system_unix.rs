@@ -17,9 +17,7 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// The mode of a new file, which only the user who runs this program may use.
 const PRIVATE_FILE: u32 = 0o600;
-/// The mode of a new folder, which only the user who runs this program may use.
 const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Opens each folder from `/` to `path`, which must contain no links, as links are not followed. Calls `visit` with the
@@ -125,7 +123,6 @@ pub(super) fn look(folder: &Handle, name: &OsStr, follow: bool) -> io::Result<Op
     }
 }
 
-/// The status of an open file or folder.
 pub(super) fn status_of(file: impl std::os::fd::AsFd) -> io::Result<Status> {
     Ok(status(&rustix::fs::fstat(file)?))
 }

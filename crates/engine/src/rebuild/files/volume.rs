@@ -25,8 +25,7 @@ pub(super) fn room(_: &Handle) -> io::Result<Option<FreeSpace>> {
     Ok(None)
 }
 
-/// File systems on which programs of other machines, or of the host of this machine, may have files open with
-/// locks that are not seen here: names and `f_type` (`statfs(2)`).
+/// File systems on which other machines, or this one's host, may hold locks not seen here, by `f_type` (`statfs(2)`).
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SHARED: [(&str, u32); 13] = [
     ("NFS", 0x6969),
@@ -44,8 +43,7 @@ const SHARED: [(&str, u32); 13] = [
     ("VirtualBox's shared folders", 0x786f_4256),
 ];
 
-/// The name of the file system of `folder`, if its locks may not hold for all programs that have files open
-/// on it.
+/// The name of the file system of `folder`, if its locks may not hold for all programs that have files open on it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static str>> {
     // The type is a number of 32 bits, which is signed on some platforms.
@@ -61,7 +59,7 @@ pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static 
     Ok((flags & LOCAL == 0).then_some("a network"))
 }
 
-/// Returns a text for every other system: nothing is known about its locks, so they are not relied on.
+/// Nothing is known about the locks of other systems, so they are not relied on.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(super) fn shared_file_system(_: &Handle) -> io::Result<Option<&'static str>> {
     Ok(Some("a system that this program does not know the locks of"))

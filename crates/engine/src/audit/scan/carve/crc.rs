@@ -68,7 +68,6 @@ fn product(mut a: u32, mut b: u32, bits: u32) -> u32 {
     sum
 }
 
-/// The state after some bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Crc(u32);
 
@@ -82,8 +81,7 @@ impl Crc {
         self.0 = (self.0 >> 8) ^ z_of(self.0 as u8 ^ byte);
     }
 
-    /// Returns true if a trailer stores this state's checksum as `stored`, which is inverted and
-    /// masked.
+    /// Returns true if a trailer stores this state's checksum, which is inverted and masked, as `stored`.
     #[inline]
     pub(super) const fn is_stored_as(self, stored: [u8; 4]) -> bool {
         self.0 == state_of(stored)
@@ -96,9 +94,8 @@ const fn state_of(stored: [u8; 4]) -> u32 {
     !unmask(u32::from_le_bytes(stored))
 }
 
-/// An offset in a file, which moves on with each byte that is added. A block that begins at one
-/// offset and ends at another is sound if the [`start`](Self::start) of the first is the
-/// [`end`](Self::end) of the second.
+/// An offset in a file, which moves on with each byte that is added. A block from one offset to another is sound if
+/// the [`start`](Self::start) of the first is the [`end`](Self::end) of the second.
 pub(super) struct Offset {
     /// All bytes so far, brought back to offset 0.
     sum: u32,
@@ -128,8 +125,7 @@ impl Offset {
         self.start ^ self.sum
     }
 
-    /// The [`start`](Self::start) of a sound block that ends here, type included, with this checksum
-    /// after it.
+    /// The [`start`](Self::start) of a sound block that ends here, type included, before this checksum.
     #[inline]
     pub(super) fn end(&self, stored: [u8; 4]) -> u32 {
         product(state_of(stored), self.one, 32) ^ self.sum

@@ -12,25 +12,19 @@ use filterblock::table::{BlockHandle, Codec, ReadAt};
 
 use super::crc::{Crc, Offset};
 
-/// The length of the checksum, which follows the type.
 const CHECKSUM: usize = 4;
 /// The length of the type and the checksum.
 const TRAILER: u64 = 5;
 /// The minimum number of bytes of contents: the bytes that hold the number of restarts.
 const MIN_CONTENTS: u64 = 4;
-/// The number of bytes after a known start, rounded up to the end of a read, in which the end of the block is
-/// sought.
+/// How far after a known start, rounded up to the end of a read, the end of the block is looked for.
 const MAX_BLOCK: u64 = 16 << 20;
-/// The greatest size of a stored block that is certain to be found after damage, unless the limit on checks
-/// is reached.
+/// Stored blocks up to this size are certain to be found after damage, unless the limit on checks is reached.
 const RESYNC: usize = 1 << 20;
-/// The number of bytes in one read.
 const CHUNK: usize = 256 << 10;
-/// The greatest number of passes over the file for searches in vain from known starts, and, counted
-/// separately, for checks of blocks after damage.
+/// The passes over the file for searches in vain from known starts, and as many for checks of blocks after damage.
 const PASSES: u64 = 4;
 
-/// A stretch of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Stretch {
     /// A block with a correct checksum.
@@ -39,8 +33,7 @@ pub(crate) enum Stretch {
     Gap(Range<u64>),
 }
 
-/// Finds the stretches of a file. In all, it searches or checks at most twelve times as many bytes as the
-/// file has, and 1 MiB more.
+/// Finds the stretches of a file. Searches or checks at most twelve times the file's bytes, and 1 MiB more.
 pub(crate) struct BlockFinder<R> {
     source: R,
     len: u64,
@@ -66,8 +59,7 @@ impl<R: ReadAt> BlockFinder<R> {
         &self.source
     }
 
-    /// The next stretch, or `None` at the end. `is_block` returns false for bytes that are not a block, but
-    /// have a correct checksum by chance. It is called only after damage, where such bytes are likely.
+    /// The next stretch; `None` at the end. `is_block`, called only after damage, rules out checksums right by chance.
     pub(crate) fn next(
         &mut self,
         mut is_block: impl FnMut(&R, BlockHandle) -> bool,
@@ -87,8 +79,7 @@ impl<R: ReadAt> BlockFinder<R> {
         Ok(Some(Stretch::Gap(start..self.at)))
     }
 
-    /// The block that starts where the last stretch ended. `None`: no end of such a block is found, or too
-    /// many bytes were searched in vain.
+    /// The block that starts where the last stretch ended; `None`: no end is found, or too much was searched in vain.
     fn next_in_row(&mut self) -> Result<Option<BlockHandle>> {
         if self.vain > self.len.saturating_mul(PASSES) {
             return Ok(None);
@@ -154,8 +145,7 @@ impl<R: ReadAt> BlockFinder<R> {
         }
     }
 
-    /// The bytes of the file starting at `at`: more bytes than a checksum has, unless the file ends first.
-    /// One read covers many blocks.
+    /// The bytes from `at` on: more than a checksum has, unless the file ends first. One read covers many blocks.
     fn chunk(&mut self, at: u64) -> Result<Bytes> {
         let (start, bytes) = &self.read;
         let skipped = at.checked_sub(*start).and_then(|skipped| usize::try_from(skipped).ok());

@@ -4,26 +4,21 @@ use std::{collections::HashSet, ops::Range};
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
-/// The greatest number of block sizes, and of gaps, that are remembered. An index names blocks starting with
-/// the first, so the first sizes and gaps suffice to recognize it.
+/// How many block sizes and gaps are remembered. An index names blocks from the first on, so the first ones suffice.
 const REMEMBERED: usize = 1 << 16;
 
-/// The kind of a block with a correct checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BlockKind {
     Data,
     /// An index or a metaindex: the entries are the handles of other blocks.
     Handles,
-    /// A block without entries of the table: a filter block, RocksDB's properties, or a block that cannot be
-    /// decoded.
+    /// A block without entries of the table: a filter block, RocksDB's properties, or one that cannot be decoded.
     Other,
 }
 
-/// The blocks found so far.
 #[derive(Default)]
 pub(crate) struct KnownBlocks {
-    /// The sizes of the blocks. Offsets do not help if the table begins within another file, or lacks
-    /// its beginning.
+    /// Sizes, as offsets do not help if the table begins within another file, or lacks its beginning.
     sizes: HashSet<u64>,
     /// The offsets at which runs of damaged blocks begin.
     gaps: HashSet<u64>,
@@ -36,8 +31,7 @@ impl KnownBlocks {
         }
     }
 
-    /// Adds a stretch without sound blocks. The first damaged block in the stretch began at the start of the
-    /// stretch.
+    /// Adds a stretch without sound blocks. Its first damaged block began at its start.
     pub(crate) fn add_gap(&mut self, gap: &Range<u64>) {
         if self.gaps.len() < REMEMBERED {
             self.gaps.insert(gap.start);
@@ -48,7 +42,6 @@ impl KnownBlocks {
         self.sizes.contains(&handle.size) || self.gaps.contains(&handle.offset)
     }
 
-    /// Reads the block at `handle`, and returns its kind.
     pub(crate) fn kind<R: ReadAt>(
         &self,
         source: &R,
@@ -74,8 +67,7 @@ impl KnownBlocks {
         kind.unwrap_or(BlockKind::Other)
     }
 
-    /// Returns true if the block at `handle` is longer than the four bytes that count its restarts, and can be
-    /// decoded to its last entry. Bytes whose checksum is correct by chance can hardly ever be decoded.
+    /// Returns true if the block is longer than its restart count and decodes to its end, as chance bytes hardly do.
     pub(crate) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
         let size = BlockCursor::read(source, handle, options).and_then(|mut entries| {
             while entries.next()? {}
@@ -89,10 +81,9 @@ impl KnownBlocks {
 #[derive(Default)]
 struct Handles {
     count: u64,
-    /// The number of handles that have the size of a block that was found or the offset of a gap, or whose
-    /// key names a filter.
+    /// Handles that have the size of a found block or the offset of a gap, or whose key names a filter.
     known: u64,
-    /// The number of handles whose block begins where that of the handle before ends.
+    /// Handles whose block begins where that of the handle before ends.
     contiguous: u64,
     end: Option<u64>,
 }
@@ -110,8 +101,7 @@ impl Handles {
         true
     }
 
-    /// Returns true if the values are considered handles. Other values may look like handles, but are
-    /// unlikely to name blocks that were found, or blocks that follow each other.
+    /// Returns true if the values are meant as handles: others may look so, but hardly name found or contiguous blocks.
     const fn are_meant(&self) -> bool {
         self.count > 0
             && (self.known * 2 >= self.count || self.contiguous + 1 == self.count && self.count > 1)

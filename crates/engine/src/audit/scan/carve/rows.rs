@@ -14,9 +14,8 @@ use crate::report::{ErrorKind, Fault, Row};
 
 /// The length of the footer, which ends in `MAGIC`.
 const FOOTER: u64 = 48;
-/// The times that a Riak key may have, in microseconds since 1970: from 1978 to 4253. RocksDB gives
-/// the types of such keys other meanings; in its keys, the bytes at the position of the time are
-/// hardly ever in this range.
+/// The times of Riak's keys, in microseconds since 1970: from 1978 to 4253. In RocksDB's keys, whose types mean other
+/// things, the bytes at the position of the time are hardly ever in this range.
 const TIMES: Range<u64> = 1 << 48..1 << 56;
 const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
@@ -34,21 +33,17 @@ pub(crate) struct CarvedRows<'a, R> {
     ended: bool,
 }
 
-/// A limit on the bytes that are decoded.
 pub(crate) struct DecodeLimit {
     meter: Arc<Meter>,
     /// The number of bytes of data blocks and their keys that may be decoded in all.
     limit: u64,
-    /// The number of these bytes that may still be decoded.
     left: u64,
-    /// The greatest count of the meter: its count at the beginning plus four times the limit,
-    /// because each data block is decoded up to four times.
+    /// The meter's first count plus four times the limit, because each data block is decoded up to four times.
     most: u64,
 }
 
 impl DecodeLimit {
-    /// Allows `bytes` bytes of data blocks and their keys in all. `meter`: counts everything that
-    /// is decoded.
+    /// Allows `bytes` bytes of data blocks and their keys in all. `meter`: counts everything that is decoded.
     pub(crate) fn new(meter: Arc<Meter>, bytes: u64) -> Self {
         let most = meter.bytes_decoded().saturating_add(bytes.saturating_mul(4));
         Self { meter, limit: bytes, left: bytes, most }
@@ -148,9 +143,8 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
         self.finder.source().read_at(start, MAGIC.len()).is_ok_and(|found| *found == *MAGIC)
     }
 
-    /// Decides by the keys of the first data block whether keys are internal keys. Riak's keys are
-    /// recognized by the first block that has a time in its keys: keys without a time look like
-    /// LevelDB's.
+    /// Decides by the first data block whether keys are internal keys. Riak's are recognized by the first block with a
+    /// time in its keys: keys without a time look like LevelDB's.
     fn try_keys(&mut self, handle: BlockHandle) {
         if self.is_tried {
             return;

@@ -1,4 +1,4 @@
-//! Opening the files of a scan, with wrong bits corrected where that was asked for, and hints at what helps where it was not.
+//! Opening the files of a scan, with wrong bits corrected if requested, and otherwise with hints at what helps.
 
 use std::io::Read;
 use std::path::Path;
@@ -20,8 +20,7 @@ impl<'a, S> Scan<'a, S> {
         self.correction.as_ref().filter(|_| self.request.corrects())
     }
 
-    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can be
-    /// relied on then; otherwise the folder as it is.
+    /// The folder with wrong bits of its MANIFEST corrected, if requested and if the MANIFEST can be used then.
     pub(super) fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
         let correct = || {
             let correction = self.correction()?;
@@ -71,7 +70,6 @@ impl<'a, S> Scan<'a, S> {
         })
     }
 
-    /// What a fault means, and what helps against it.
     pub(super) fn meaning(&mut self, path: &Path, fault: &Fault) -> String {
         if self.request.carves() {
             return fault.message.clone();
@@ -89,8 +87,7 @@ impl<'a, S> Scan<'a, S> {
         hints::meaning(fault, path, table, self.is_database) + &self.options_hint(path, fault)
     }
 
-    /// What helps against a fault, as the end of its message. Each file is tried once, at its first fault: a try reads the
-    /// whole index or log.
+    /// What helps against a fault, to end its message. Each file is tried once: a try reads the whole index or log.
     pub(super) fn options_hint(&mut self, path: &Path, fault: &Fault) -> String {
         if cfg!(not(feature = "fs")) || self.request.carves() || self.request.corrects() {
             return String::new();
