@@ -20,7 +20,7 @@ use crate::words::entries_text;
 pub(super) fn meaning<R>(
     fault: &Fault,
     path: &Path,
-    table: impl FnOnce() -> Option<(Table<R>, KeyEncoding)>,
+    table: Option<&(Table<R>, KeyEncoding)>,
     is_merged: bool,
 ) -> String {
     let Some(meaning) = fault.meaning.as_deref() else { return fault.message.clone() };
@@ -37,9 +37,9 @@ pub(super) fn meaning<R>(
     if is_log(path) {
         return format!("skipped a damaged record at offset {at}{}", older("its"));
     }
-    let Some((table, encoding)) = table() else { return format!("skipped: {meaning}{}", older("its")) };
+    let Some((table, encoding)) = table else { return format!("skipped: {meaning}{}", older("its")) };
     let is_block = meaning.starts_with("a block is damaged");
-    let Some((block, lost)) = LostKeys::around(&table, at, encoding).filter(|_| is_block) else {
+    let Some((block, lost)) = LostKeys::around(table, at, *encoding).filter(|_| is_block) else {
         return meaning.clone();
     };
     let entries = lost.map(|lost| format!(", {}", entries_text(&lost))).unwrap_or_default();
@@ -51,6 +51,7 @@ pub(super) fn meaning<R>(
 pub(super) fn options_text<'a>(
     fault: &Fault,
     path: &Path,
+    opens: bool,
     open: impl Fn() -> Option<Box<dyn ReadAt + Send + Sync + 'a>>,
     correction: &Correction,
     options: &ReadOptions,
@@ -62,7 +63,7 @@ pub(super) fn options_text<'a>(
     let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(kind, _)| kind);
     let may_be_table = !is_log(path) && kind.is_none_or(|kind| kind == FileKind::Table);
     if may_be_table {
-        if open().is_some_and(|file| Table::open(file, options).is_err()) {
+        if !opens {
             text += "; `scan --carve` finds blocks without index and footer";
         } else if !fault.message.starts_with("block checksum") && !fault.message.contains(" is damaged") {
             // What has the right checksum has no wrong bit.

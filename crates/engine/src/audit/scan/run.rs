@@ -20,6 +20,7 @@ use super::steps::{finish, pause};
 use super::table::{TableRows, has_internal_keys};
 use crate::audit::current_manifest::manifest_fault;
 use crate::audit::file_type::explain;
+use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::audit::state;
 use crate::engine::{Engine, Sink};
@@ -71,6 +72,7 @@ impl Engine {
             has_damage: false,
             folder: None,
             hinted: BTreeSet::new(),
+            described: None,
             remarks: Vec::new(),
             outcome: ScanOutcome::default(),
         };
@@ -80,6 +82,8 @@ impl Engine {
         Ok(scan.outcome)
     }
 }
+
+type Described<'a> = (Table<Box<dyn ReadAt + Send + Sync + 'a>>, KeyEncoding);
 
 struct Scan<'a, S> {
     engine: &'a Engine,
@@ -101,6 +105,8 @@ struct Scan<'a, S> {
     folder: Option<Arc<Folder>>,
     /// The files to whose faults no more hints are added.
     hinted: BTreeSet<PathBuf>,
+    /// The file that had the last fault. `None` in it: it does not open as a table.
+    described: Option<(PathBuf, Option<Described<'a>>)>,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     outcome: ScanOutcome,
@@ -156,7 +162,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             let merged = format!("{why}, so all tables and logs are used, and deleted keys may come back");
             let fault = StateFault::NoManifest(why);
             let message = if is_ordered { merged } else { fault.in_scan() };
-            let hint = self.options_hint(path, &bare.into());
+            let hint = self.options_hint(path, &bare.into(), true);
             self.outcome.has_failed = true;
             let command = repair_command(subject.path);
             let remarks = &[Remark::remedy(format_args!("the newest values: {command}"))];

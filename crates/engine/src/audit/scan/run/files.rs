@@ -9,6 +9,7 @@ use filterblock::table::{ReadAt, Table};
 
 use super::super::correction::Correction;
 use super::super::hints;
+use super::super::openers::is_log;
 use super::super::table::has_internal_keys;
 use super::Scan;
 use crate::audit::key_encoding::KeyEncoding;
@@ -74,7 +75,13 @@ impl<'a, S> Scan<'a, S> {
         if self.request.carves() {
             return fault.message.clone();
         }
-        let table = || {
+        if fault.kind != ErrorKind::Damaged || is_log(path) {
+            return hints::meaning::<()>(fault, path, None, self.is_database)
+                + &self.options_hint(path, fault, true);
+        }
+        // One table is kept open, as each opening reads a whole index.
+        let known = self.described.take().filter(|(of, _)| of == path);
+        let open = || {
             let table = Table::open(self.open(path, true).ok()?, &self.options).ok()?;
             let is_of_database = self.is_database || self.lacks_manifest;
             let internal = self.request.internal_keys.or(is_of_database.then_some(true));
@@ -84,11 +91,16 @@ impl<'a, S> Scan<'a, S> {
             };
             Some((table, encoding))
         };
-        hints::meaning(fault, path, table, self.is_database) + &self.options_hint(path, fault)
+        let described = known.unwrap_or_else(|| (path.to_owned(), open()));
+        let text = hints::meaning(fault, path, described.1.as_ref(), self.is_database);
+        let opens = described.1.is_some();
+        self.described = Some(described);
+        text + &self.options_hint(path, fault, opens)
     }
 
-    /// What helps against a fault, to end its message. Each file is tried once: a try reads the whole index or log.
-    pub(super) fn options_hint(&mut self, path: &Path, fault: &Fault) -> String {
+    /// What helps against a fault, to end its message. Each file is tried once: a try reads the whole index or log. `opens`:
+    /// not a table that fails to open.
+    pub(super) fn options_hint(&mut self, path: &Path, fault: &Fault, opens: bool) -> String {
         if cfg!(not(feature = "fs")) || self.request.carves() || self.request.corrects() {
             return String::new();
         }
@@ -104,6 +116,6 @@ impl<'a, S> Scan<'a, S> {
             None => correction,
         };
         let open = || self.open_plain(path, true).ok();
-        hints::options_text(fault, path, open, &correction, &self.options)
+        hints::options_text(fault, path, opens, open, &correction, &self.options)
     }
 }
