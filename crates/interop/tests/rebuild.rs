@@ -117,7 +117,7 @@ fn a_database_in_use_is_not_touched() {
             let message = String::from_utf8(output.stderr).unwrap();
             let name = opener.name;
             assert_eq!(output.status.code(), Some(3), "{name}, {arguments:?}: {message}");
-            assert!(message.contains("in use"), "{name}, {arguments:?}: {message}");
+            assert!(message.contains("another program has it open"), "{name}, {arguments:?}: {message}");
             before.ensure_same(&Files::read(&database).unwrap()).unwrap();
             let names: Vec<_> =
                 folder.path().read_dir().unwrap().map(|file| file.unwrap().file_name()).collect();
