@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arbitrary::{Arbitrary as _, Unstructured};
 use filterblock::database::FileKind;
 use filterblock::table::Meter;
-use filterblock_engine::Memory;
+use filterblock_engine::MemoryStorage;
 use filterblock_engine::repair::{Prefer, RepairRequest, dry_run};
 use filterblock_engine::report::RepairReport;
 use filterblock_fuzz::Input;
@@ -73,7 +73,7 @@ fn repair(files: &Files, written: Option<&Written>) {
 }
 
 fn repair_as(files: &Files, written: Option<&Written>, prefer: Prefer) -> Option<RepairReport> {
-    let mut memory = Memory::default();
+    let mut memory = MemoryStorage::default();
     let size: usize = files.values().map(Vec::len).sum();
     files.iter().for_each(|(name, contents)| memory.insert(Path::new("db").join(name), contents.clone()));
     let meter = Arc::new(Meter::default());

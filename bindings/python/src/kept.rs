@@ -14,7 +14,9 @@ use filterblock::table::{
 };
 use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{Engine, InOrder, KeyOrder, SharedFile, SharedFiles, contradicted, read_options};
+use filterblock_engine::{
+    Engine, Files, KeyOrder, Sequential, SharedFile, Source, Windowed, contradicted, read_options,
+};
 
 use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
@@ -29,7 +31,7 @@ const SETTLED: Duration = Duration::from_millis(100);
 const SETTLED_COARSE: Duration = Duration::from_secs(3);
 
 /// The files of all databases and scans.
-pub(crate) static FILES: LazyLock<SharedFiles> = LazyLock::new(SharedFiles::default);
+pub(crate) static FILES: LazyLock<Files> = LazyLock::new(Files::default);
 
 /// A database, and what is known of it.
 pub(crate) struct Kept {
@@ -300,22 +302,23 @@ impl Tables {
 /// Opens the files of a database that is kept.
 #[derive(Clone)]
 pub(crate) struct KeptOpener {
-    files: SharedFiles,
+    files: Files,
     tables: Tables,
     options: ReadOptions,
 }
 
 impl Opener for KeptOpener {
-    type Table = InOrder<SharedFile>;
-    type Log = fs::File;
+    type Table = Windowed<SharedFile>;
+    type Log = Sequential<Box<dyn Source>>;
 
     fn open_table(&mut self, path: &Path) -> std::io::Result<Self::Table> {
         // A table that was opened before is the same file, or is found to be gone when it is read.
         let kept = self.tables.get(path).map(|table| table.source().clone());
-        kept.map_or_else(|| self.files.open(path), Ok).map(InOrder::new)
+        let file = kept.map_or_else(|| self.files.open(path), Ok)?;
+        Ok(self.files.in_order(file))
     }
 
-    fn open_log(&mut self, path: &Path) -> std::io::Result<fs::File> {
+    fn open_log(&mut self, path: &Path) -> std::io::Result<Self::Log> {
         self.files.open_log(path)
     }
 

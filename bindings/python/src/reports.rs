@@ -138,7 +138,7 @@ pub(crate) fn report<'py>(
         let page = |path: &PathBuf| {
             let request = PageRequest { verify, tune: tune.then(Request::default) };
             engine
-                .page(path, None, &request)
+                .page(path, &request)
                 .map(|page| page.html)
                 .map_err(|error| Box::new((path.clone(), Fault::new(error.to_string(), error.kind()))))
         };

@@ -232,12 +232,12 @@ mod tests {
     use std::path::PathBuf;
 
     use filterblock::database::LogWriter;
-    use filterblock_engine::Memory;
+    use filterblock_engine::{Files, MemoryStorage};
 
     use super::*;
 
     /// A log with these keys and values. The first has this sequence number.
-    fn inputs(sequence: u64, entries: &[(&[u8], &[u8])]) -> Inputs {
+    fn log(sequence: u64, entries: &[(&[u8], &[u8])]) -> (Engine, Inputs) {
         let mut log = LogWriter::new(Vec::new());
         for (sequence, (key, value)) in (sequence..).zip(entries) {
             let (key_len, value_len) = (key.len() as u8, value.len() as u8);
@@ -245,19 +245,16 @@ mod tests {
                 [&sequence.to_le_bytes()[..], &[1, 0, 0, 0, 1, key_len], key, &[value_len], value].concat();
             log.add_record(&batch).unwrap();
         }
-        let mut memory = Memory::default();
+        let mut memory = MemoryStorage::default();
         memory.insert("db/000003.log", log.into_writer());
-        Inputs {
-            paths: vec![PathBuf::from("db/000003.log")],
-            storage: Some(Arc::new(memory)),
-            ..Inputs::default()
-        }
+        let inputs = Inputs { paths: vec![PathBuf::from("db/000003.log")], ..Inputs::default() };
+        (Engine::new().jobs(1).files(Files::new(Arc::new(memory))), inputs)
     }
 
     #[test]
     fn batches_have_all_entries_and_numbers_keep_their_digits() {
-        let inputs = inputs((1 << 53) + 1, &[(b"a", b"1"), (b"b", b"\xff"), (b"c", b"3")]);
-        let mut entries = Entries::new(&Engine::new().jobs(1), inputs, &Question::default(), 2);
+        let (engine, inputs) = log((1 << 53) + 1, &[(b"a", b"1"), (b"b", b"\xff"), (b"c", b"3")]);
+        let mut entries = Entries::new(&engine, inputs, &Question::default(), 2);
         let (mut rows, mut sizes) = (Vec::new(), Vec::new());
         loop {
             let batch = entries.next_batch().unwrap();
@@ -283,8 +280,8 @@ mod tests {
             ("", "bb", false, vec!["3", "4"]),
         ] {
             let question = Question::new(prefix, from, hex, false).unwrap();
-            let value =
-                |before| value(&Engine::new().jobs(1), inputs(1, &entries), &question, before).unwrap();
+            let (engine, inputs) = log(1, &entries);
+            let value = |before| value(&engine, inputs.clone(), &question, before).unwrap();
             let found: Vec<_> =
                 (0..).map_while(value).map(|value| String::from_utf8(value).unwrap()).collect();
             assert_eq!(found, expected, "{prefix} {from}");

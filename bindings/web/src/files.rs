@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
-use filterblock_engine::Storage;
+use filterblock_engine::{Storage};
 use serde::Serialize;
 
 use crate::source::{Host, Source};
@@ -96,7 +96,7 @@ impl Storage for Files {
         Ok(Some(below.filter_map(named).collect()))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn filterblock_engine::Source>> {
         let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not among the files given");
         let &(number, len) = self.files.get(path).ok_or_else(missing)?;
         let source = Source::new(Arc::clone(&self.host), number, len, Arc::clone(&self.held));

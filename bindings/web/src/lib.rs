@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{Depth, Severity};
 use filterblock_engine::words::repair_command;
-use filterblock_engine::{Engine, Inputs, Request, Storage, Watch};
+use filterblock_engine::{Engine, Inputs, Request, Watch};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::files::Files;
@@ -162,7 +162,7 @@ impl Session {
         let request = PageRequest { verify, tune: tune.then(Request::default) };
         let engine = self.engine(depth).few_reads(true);
         self.files.read_whole(verify);
-        let page = engine.page(Path::new(path), Some(&self.storage()), &request);
+        let page = engine.page(Path::new(path), &request);
         let page = page.map_err(|error| error.to_string())?;
         let severity = match page.advice.verdict.severity() {
             Severity::Good => "good",
@@ -187,7 +187,7 @@ impl Session {
     pub fn json(&self, command: &str, path: &str, depth: &str, all: bool) -> Result<(), String> {
         self.files.read_whole(command == "verify" || depth == "all");
         let mut text = Text(String::with_capacity(PIECE));
-        let result = lines::write(command, &self.engine(depth), self.inputs(path), all, &mut text);
+        let result = lines::write(command, &self.engine(depth), inputs(path), all, &mut text);
         text.hand_on();
         result
     }
@@ -195,7 +195,7 @@ impl Session {
     /// Begins a scan of `wanted` entries a batch.
     pub fn scan(&self, path: &str, question: Question, wanted: usize) -> Scan {
         self.files.read_whole(false);
-        Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question.0, wanted))
+        Scan(entries::Entries::new(&self.engine(""), inputs(path), &question.0, wanted))
     }
 
     /// Returns the whole value of the entry that comes after `before` others in a scan for `question`. `None` if there
@@ -206,7 +206,7 @@ impl Session {
     /// If the scan cannot go on.
     pub fn value(&self, path: &str, question: Question, before: f64) -> Result<Option<Vec<u8>>, String> {
         self.files.read_whole(false);
-        entries::value(&self.engine(""), self.inputs(path), &question.0, before as u64)
+        entries::value(&self.engine(""), inputs(path), &question.0, before as u64)
     }
 
     /// Panics: for the test of what follows a panic.
@@ -215,13 +215,6 @@ impl Session {
         panic!("asked for by a test");
     }
 
-    fn storage(&self) -> Arc<dyn Storage> {
-        Arc::clone(&self.files) as _
-    }
-
-    fn inputs(&self, path: &str) -> Inputs {
-        Inputs { paths: vec![PathBuf::from(path)], storage: Some(self.storage()), ..Inputs::default() }
-    }
 
     /// The engine. It has one thread.
     fn engine(&self, depth: &str) -> Engine {
@@ -230,8 +223,13 @@ impl Session {
             "all" => Depth::All,
             _ => Depth::Sample,
         };
-        Engine::new().jobs(1).depth(depth).watch(Arc::new(Progress::default()))
+        let files = filterblock_engine::Files::new(Arc::clone(&self.files) as _);
+        Engine::new().files(files).jobs(1).depth(depth).watch(Arc::new(Progress::default()))
     }
+}
+
+fn inputs(path: &str) -> Inputs {
+    Inputs { paths: vec![PathBuf::from(path)], ..Inputs::default() }
 }
 
 #[wasm_bindgen]

@@ -133,6 +133,8 @@ impl Drop for Source {
     }
 }
 
+impl filterblock_engine::Source for Source {}
+
 impl ReadAt for Source {
     fn len(&self) -> io::Result<u64> {
         Ok(self.len)

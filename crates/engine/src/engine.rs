@@ -9,7 +9,7 @@ use crate::audit::order::Order as KeyOrder;
 use crate::audit::read_options;
 use crate::report::Depth;
 use crate::run::{Event, FileOptions, Survey, Watch, files};
-use crate::walk::{Inputs, SharedFiles};
+use crate::walk::{Files, Inputs, Sources};
 
 /// Receives results, in order.
 pub trait Sink<T> {
@@ -43,7 +43,7 @@ pub struct Engine {
     pub(crate) depth: Depth,
     pub(crate) few_reads: bool,
     pub(crate) watch: Arc<dyn Watch>,
-    pub(crate) files: SharedFiles,
+    pub(crate) files: Files,
 }
 
 impl Default for Engine {
@@ -77,7 +77,7 @@ impl Engine {
             depth: Depth::Sample,
             few_reads: false,
             watch: Arc::new(()),
-            files: SharedFiles::default(),
+            files: Files::default(),
         }
     }
 
@@ -132,9 +132,10 @@ impl Engine {
         self
     }
 
-    /// Sets the pool of open files that scans read from, to share it. By default, an engine's scans share at most 48.
+    /// Sets where all files are. By default, they are in the local file system. The files that an engine's scans read from
+    /// share the handles; engines with clones of the same [`Files`] do, too.
     #[must_use]
-    pub fn files(mut self, files: SharedFiles) -> Self {
+    pub fn files(mut self, files: Files) -> Self {
         self.files = files;
         self
     }
@@ -147,6 +148,12 @@ impl Engine {
         self
     }
 
+    /// What `inputs` lead to, one after another.
+    pub(crate) fn sources(&self, inputs: Inputs) -> Sources {
+        let storage = self.files.storage();
+        Sources::new(inputs.recursive, Box::new(inputs.into_iter(storage)), Arc::clone(storage))
+    }
+
     /// Runs the survey on all that `inputs` lead to. Calls `show` with results, in the order that [`Event`] describes.
     pub(crate) fn run<S: Survey>(
         &self,
@@ -156,15 +163,12 @@ impl Engine {
     ) -> io::Result<()> {
         // A single table is work for only one thread.
         let is_one_file = matches!(&*inputs.paths, [path] if inputs.list.is_none() && path.is_file());
-        let storage = inputs.storage.clone();
         let options = FileOptions {
             jobs: if is_one_file { Some(1) } else { self.jobs },
-            recursive: inputs.recursive,
             given: inputs.paths.len(),
             watch: &*self.watch,
-            storage: storage.as_ref(),
+            storage: &**self.files.storage(),
         };
-        let given = &mut inputs.into_iter();
-        files(given, &**survey, options, show)
+        files(self.sources(inputs), &**survey, options, show)
     }
 }

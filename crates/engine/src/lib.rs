@@ -40,6 +40,6 @@ pub use audit::{Policy, decode_limit, read_options, why_no_filter};
 pub use engine::{Engine, Sink};
 pub use run::{MAX_JOBS, Watch};
 pub use walk::{
-    FoundFormat, InOrder, Inputs, Memory, PathError, SharedFile, SharedFiles, Storage, hex_byte, is_input,
-    is_log, open_file, other_format,
+    Files, FoundFormat, Inputs, LocalStorage, MemoryStorage, PathError, Sequential, SharedFile, Source,
+    Storage, StorageOpener, Windowed, hex_byte, is_input, is_log, other_format,
 };

@@ -72,7 +72,6 @@ impl PathSources {
             list: self.files_from.clone(),
             null: self.null,
             recursive: self.recursive,
-            storage: None,
         }
     }
 }

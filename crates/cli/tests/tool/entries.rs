@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Tuned, Version};
-use filterblock_engine::{Engine, Inputs, Memory, Request, ScanRequest, Storage};
+use filterblock_engine::{Engine, Files, Inputs, MemoryStorage, Request, ScanRequest};
 
 use super::*;
 
@@ -182,8 +182,8 @@ fn wrong_arguments_are_told() {
 }
 
 /// The files of `dir` in memory, under paths below `path`.
-fn in_memory(dir: &Path, path: &Path) -> Memory {
-    let mut memory = Memory::default();
+fn in_memory(dir: &Path, path: &Path) -> MemoryStorage {
+    let mut memory = MemoryStorage::default();
     for file in std::fs::read_dir(dir).unwrap() {
         let file = file.unwrap();
         memory.insert(path.join(file.file_name()), std::fs::read(file.path()).unwrap());
@@ -198,8 +198,8 @@ fn entries_come_from_wherever_files_are() {
         let dir = database(name);
         let memory = in_memory(&dir, &dir);
         for all in [false, true] {
-            let entries = |storage: Option<Arc<dyn Storage>>| {
-                let inputs = Inputs { paths: vec![dir.clone()], storage, ..Inputs::default() };
+            let entries = |files: Files| {
+                let inputs = Inputs { paths: vec![dir.clone()], ..Inputs::default() };
                 let request = ScanRequest { all, ..ScanRequest::default() };
                 let mut found = Vec::new();
                 let mut take = |line: ScanLine<'_>| {
@@ -208,12 +208,12 @@ fn entries_come_from_wherever_files_are() {
                     }
                     Ok(())
                 };
-                let outcome = Engine::new().scan(inputs, &request, &mut take).unwrap();
+                let outcome = Engine::new().files(files).scan(inputs, &request, &mut take).unwrap();
                 assert!(!outcome.has_failed && !outcome.is_damaged);
                 found
             };
-            let found = entries(Some(Arc::new(memory.clone())));
-            assert!(found.len() > 100 && found == entries(None), "{name}");
+            let found = entries(Files::new(Arc::new(memory.clone())));
+            assert!(found.len() > 100 && found == entries(Files::default()), "{name}");
         }
     }
 }
@@ -225,19 +225,18 @@ fn advice_and_pages_come_from_wherever_files_are() {
     // Relative to this package, where Cargo runs its tests: short, and without what a page or a shell would write in
     // another way. The second is a path at which this system has nothing.
     let (dir, elsewhere) = (Path::new("../../testdata/databases/unfiltered"), Path::new("/nowhere"));
-    let storage: Arc<dyn Storage> = Arc::new(in_memory(dir, elsewhere));
-    let engine = Engine::new();
-    let found = |path: &Path, storage: Option<&Arc<dyn Storage>>| {
-        let inputs = Inputs { paths: vec![path.to_owned()], storage: storage.cloned(), ..Inputs::default() };
+    let found = |path: &Path, files: Files| {
+        let engine = Engine::new().files(files);
+        let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() };
         let mut lines = Vec::new();
         engine.tune(inputs, &Request::default(), &mut |tuned: Tuned| tuned.write_json(&mut lines)).unwrap();
         // A page with advice would try all filters again, which takes a long time.
         let request = PageRequest { tune: None, ..PageRequest::default() };
-        let page = engine.page(path, storage, &request).unwrap();
+        let page = engine.page(path, &request).unwrap();
         [str::from_utf8(&lines).unwrap(), &page.html].map(|text| text.replace(path.to_str().unwrap(), "DB"))
     };
-    let here = found(dir, None);
+    let here = found(dir, Files::default());
     assert!(here[0].contains("\"verdict\":\"fine\"") && here[1].contains("</html>"));
-    assert!(here == found(elsewhere, Some(&storage)));
+    assert!(here == found(elsewhere, Files::new(Arc::new(in_memory(dir, elsewhere)))));
     assert_eq!(here[0].lines().count(), 1);
 }

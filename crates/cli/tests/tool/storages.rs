@@ -11,7 +11,8 @@ use filterblock_engine::report::{
     Depth, Entry, FaultAt, ManifestLine, QueryLine, ScanLine, Verdict, Verified, write_line,
 };
 use filterblock_engine::{
-    Engine, Inputs, InspectLine, LookupKeys, Memory, Question, ScanRequest, Storage, Wanted,
+    Engine, Files, Inputs, InspectLine, LookupKeys, MemoryStorage, Question, ScanRequest, Source, Storage,
+    Wanted,
 };
 
 use super::*;
@@ -19,7 +20,7 @@ use super::*;
 /// Files in memory. Records what is read of the tables. Can make a file change once it has been opened.
 #[derive(Debug, Default)]
 struct Watched {
-    memory: Memory,
+    memory: MemoryStorage,
     changed: Option<PathBuf>,
     notes: Arc<Mutex<Notes>>,
 }
@@ -31,7 +32,7 @@ struct Notes {
 }
 
 struct WatchedFile {
-    file: Box<dyn ReadAt + Send + Sync>,
+    file: Box<dyn Source>,
     has_changed: bool,
     notes: Arc<Mutex<Notes>>,
 }
@@ -41,11 +42,13 @@ impl Storage for Watched {
         self.memory.list(path)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
         let (file, has_changed) = (self.memory.open(path)?, self.changed.as_deref() == Some(path));
         Ok(Box::new(WatchedFile { file, has_changed, notes: Arc::clone(&self.notes) }))
     }
 }
+
+impl Source for WatchedFile {}
 
 impl ReadAt for WatchedFile {
     fn len(&self) -> io::Result<u64> {
@@ -65,8 +68,13 @@ impl ReadAt for WatchedFile {
     }
 }
 
-fn inputs(path: &Path, storage: Watched) -> Inputs {
-    Inputs { paths: vec![path.to_owned()], storage: Some(Arc::new(storage)), ..Inputs::default() }
+fn inputs(path: impl Into<PathBuf>) -> Inputs {
+    Inputs { paths: vec![path.into()], ..Inputs::default() }
+}
+
+/// An engine with one job.
+fn engine(storage: impl Storage + 'static) -> Engine {
+    Engine::new().jobs(1).files(Files::new(Arc::new(storage)))
 }
 
 /// The lines that `inspect`, `verify` and `scan` write.
@@ -94,8 +102,8 @@ fn lines(engine: &Engine, inputs: &Inputs) -> Vec<Value> {
 }
 
 /// Files in memory with the contents of the database `levels`.
-fn levels() -> Memory {
-    let mut memory = Memory::default();
+fn levels() -> MemoryStorage {
+    let mut memory = MemoryStorage::default();
     for file in std::fs::read_dir(database("levels")).unwrap() {
         let file = file.unwrap();
         memory.insert(Path::new("/db").join(file.file_name()), std::fs::read(file.path()).unwrap());
@@ -108,7 +116,7 @@ fn a_file_that_changes_is_changed_and_not_damaged() {
     for (name, least) in [("000005.ldb", 3), ("000007.ldb", 3), ("000010.log", 1), ("CURRENT", 3)] {
         let changed = Some(Path::new("/db").join(name));
         let storage = Watched { memory: levels(), changed, ..Watched::default() };
-        let found = lines(&Engine::new().jobs(1), &inputs(Path::new("/db"), storage));
+        let found = lines(&engine(storage), &inputs("/db"));
         let kinds: Vec<&str> = found.iter().filter_map(|line| line["error_kind"].as_str()).collect();
         assert!(kinds.len() >= least && kinds.iter().all(|kind| *kind == "changed"), "{name}: {kinds:?}");
     }
@@ -119,8 +127,7 @@ fn a_file_that_changes_is_changed_and_not_damaged() {
 #[test]
 fn what_cannot_be_read_of_a_database_is_not_damage() {
     let outcome = |storage: Watched| {
-        let engine = Engine::new().jobs(1);
-        let inputs = inputs(Path::new("/db"), storage);
+        let (engine, inputs) = (engine(storage), inputs("/db"));
         let inspected = engine.inspect(inputs.clone(), &mut |_: InspectLine| Ok(())).unwrap();
         let verified = engine.verify(inputs, &mut |_: Verified| Ok(())).unwrap();
         [inspected.verdicts, verified.verdicts].map(|verdicts| {
@@ -144,7 +151,7 @@ fn what_cannot_be_read_of_a_database_is_not_damage() {
 /// Files in memory. The MANIFEST is gone when it has been opened a number of times.
 #[derive(Debug)]
 struct Vanishing {
-    memory: Memory,
+    memory: MemoryStorage,
     opened: AtomicUsize,
     most: usize,
 }
@@ -154,7 +161,7 @@ impl Storage for Vanishing {
         self.memory.list(path)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
         if path.ends_with("MANIFEST-000008") && self.opened.fetch_add(1, Relaxed) >= self.most {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -167,11 +174,10 @@ impl Storage for Vanishing {
 fn what_was_read_of_a_manifest_is_shown_though_it_vanishes() {
     let read = |most: usize| {
         let storage = Arc::new(Vanishing { memory: levels(), opened: AtomicUsize::new(0), most });
-        let of_engine: Arc<dyn Storage> = storage.clone();
-        let inputs = Inputs { paths: vec!["/db".into()], storage: Some(of_engine), ..Inputs::default() };
+        let engine = Engine::new().files(Files::new(storage.clone()));
         let mut text = Vec::new();
         let mut show = |line: ManifestLine<'_>| line.write_json(&mut text);
-        let outcome = Engine::new().manifest(inputs, &mut show).unwrap();
+        let outcome = engine.manifest(inputs("/db"), &mut show).unwrap();
         (String::from_utf8(text).unwrap(), outcome.has_failed, storage.opened.load(Relaxed))
     };
     let (whole, has_failed, opened) = read(usize::MAX);
@@ -208,8 +214,7 @@ fn a_log_that_cannot_be_read_is_no_table_left_out() {
             }
             Ok(())
         };
-        let engine = Engine::new().jobs(1);
-        let outcome = engine.query(inputs(Path::new("/db"), storage), &question, &mut take).unwrap();
+        let outcome = engine(storage).query(inputs("/db"), &question, &mut take).unwrap();
         assert!(outcome.is_unsound, "{name}");
         assert_eq!((left_out, errors), (vec![expected], 1), "{name}");
     }
@@ -229,17 +234,17 @@ fn large() -> Bytes {
 fn few_reads_are_in_three_places_that_are_told_before() {
     let (path, table) = (Path::new("/tables/000005.ldb"), large());
     let read = |few_reads: bool, depth: Depth| {
-        let mut memory = Memory::default();
+        let mut memory = MemoryStorage::default();
         memory.insert(path, table.clone());
         let storage = Watched { memory, ..Watched::default() };
         let notes = Arc::clone(&storage.notes);
-        let engine = Engine::new().jobs(1).depth(depth).few_reads(few_reads);
+        let engine = engine(storage).depth(depth).few_reads(few_reads);
         let mut tables = 0;
         let mut count = |line| {
             tables += usize::from(matches!(line, InspectLine::Table(found) if found.table.error.is_none()));
             Ok(())
         };
-        engine.inspect(inputs(path, storage), &mut count).unwrap();
+        engine.inspect(inputs(path), &mut count).unwrap();
         assert_eq!(tables, 1);
         std::mem::take(&mut *notes.lock().unwrap())
     };

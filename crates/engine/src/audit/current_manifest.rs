@@ -1,15 +1,14 @@
 //! The MANIFEST that CURRENT names, the sizes that it records, and the program that opened the database last.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use filterblock::database::{Database, DatabaseListing, FileKind, LiveTable, Opener};
 use filterblock::table::ReadAt;
 use filterblock::{Error, Structure, escape_path};
 
 use crate::report::{ErrorKind, Fault};
-use crate::walk::{Folder, PathError, Storage, open_file, open_listed, open_log};
+use crate::walk::{Folder, Sequential};
 use crate::words::{counted, error_text};
 
 /// Where CURRENT is missing, LevelDB makes a new database if the program sets `create_if_missing`, and deletes the tables
@@ -18,10 +17,10 @@ pub(crate) const NO_CURRENT: &str =
     "Do not open the database with its program: LevelDB may start a new one there, and delete these tables";
 
 /// `None`: CURRENT cannot be read or names no MANIFEST, or the folder does not hold that MANIFEST.
-pub(crate) fn current(folder: &Folder, storage: Option<&Arc<dyn Storage>>) -> Option<PathBuf> {
+pub(crate) fn current(folder: &Folder) -> Option<PathBuf> {
     let path = folder.path().join("CURRENT");
     let mut listing = DatabaseListing::new([("CURRENT", 0)]);
-    listing.supply_from(Ok(open(&path, true, storage).ok()?));
+    listing.supply_from(Ok(Sequential::new(folder.open_file(&path).ok()?)));
     let manifest = folder.path().join(listing.wanted()?);
     let mut manifests = folder.database().files().of_kind(FileKind::Manifest);
     manifests.any(|file| *file.path == *manifest).then_some(manifest)
@@ -48,17 +47,6 @@ pub(crate) fn manifest_fault(error: &Error) -> String {
         Error::Corrupt { .. } => format!("{name} is damaged"),
         error => format!("{name} is not read: {error}"),
     })
-}
-
-pub(crate) fn open(
-    path: &Path,
-    listed: bool,
-    storage: Option<&Arc<dyn Storage>>,
-) -> Result<Box<dyn Read>, PathError> {
-    match storage {
-        None => Ok(Box::new(open_file(path, listed)?)),
-        Some(storage) => Ok(Box::new(open_log(&**storage, path)?)),
-    }
 }
 
 /// Expected and found, in words. LevelDB looks for the footer at the end of the recorded bytes.
@@ -92,7 +80,7 @@ const GOLEVELDB_LOG: &[u8] = b"=============== ";
 
 /// True if goleveldb opened the database last, as LOG tells. Without LOG, LevelDB did.
 pub(crate) fn is_goleveldb(folder: &Folder) -> bool {
-    open_listed(folder.storage(), &folder.path().join("LOG")).is_ok_and(|log| is_goleveldbs_log(&log))
+    folder.open_file(&folder.path().join("LOG")).is_ok_and(|log| is_goleveldbs_log(&log))
 }
 
 pub(crate) fn is_goleveldbs_log(log: &impl ReadAt) -> bool {

@@ -14,7 +14,7 @@ impl Engine {
     /// The faults of the database in a folder as a whole, because of which newer values may be missing: tables that its
     /// MANIFEST does not list, and logs that are missing. Empty also if there is no database with a sound MANIFEST.
     pub fn state_faults(&self, folder: &Path) -> Vec<Fault> {
-        match resolve(folder, None) {
+        match resolve(folder, self.files.storage()) {
             Ok(PathKind::Folder(found)) => {
                 let fault = |fault| Fault { path: Some(folder.into()), ..Fault::from(fault) };
                 faults(&found).iter().map(fault).collect()
@@ -31,7 +31,7 @@ impl Engine {
     /// than recorded; an unlisted table or a missing log may have a newer value; or there is no database with a sound
     /// MANIFEST and a known key order. A [scan](Self::scan) gives the reasons, and the value as far as it can be found.
     pub fn look_up(&self, folder: &Path, key: &[u8]) -> Option<Lookup> {
-        let PathKind::Folder(folder) = resolve(folder, None).ok()? else { return None };
+        let PathKind::Folder(folder) = resolve(folder, self.files.storage()).ok()? else { return None };
         let database = Some(folder.database()).filter(|_| folder.skipped().is_empty())?;
         if !faults_for(&folder, Some(key)).is_empty() {
             return None;

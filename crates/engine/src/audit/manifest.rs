@@ -8,7 +8,7 @@ use std::sync::Arc;
 use filterblock::database::{FileKind, LogReader, Manifest, VersionEdit};
 use filterblock::{Error, escape_path};
 
-use super::current_manifest::{current, manifest_fault, open};
+use super::current_manifest::{current, manifest_fault};
 use super::skipped::Skipped;
 use super::state;
 use crate::engine::{Engine, Sink};
@@ -16,9 +16,7 @@ use crate::report::{
     AddedTable, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState, Note, Remark,
     StateFault, Subject,
 };
-use crate::walk::{
-    Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_listed, open_named,
-};
+use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sequential, Storage, open};
 use crate::words::{error_text, path_word};
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
@@ -47,15 +45,10 @@ impl Engine {
         inputs: Inputs,
         sink: &mut impl for<'a> Sink<ManifestLine<'a>>,
     ) -> io::Result<ManifestOutcome> {
-        let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
         let outcome = ManifestOutcome::default();
-        let mut shown = Shown {
-            storage: storage.as_ref(),
-            sink: &mut |line| sink.line(line),
-            outcome,
-            faults: Vec::new(),
-        };
-        for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
+        let storage = &**self.files.storage();
+        let mut shown = Shown { storage, sink: &mut |line| sink.line(line), outcome, faults: Vec::new() };
+        for found in self.sources(inputs) {
             shown.take(found)?;
         }
         Ok(shown.outcome)
@@ -63,8 +56,7 @@ impl Engine {
 }
 
 struct Shown<'a> {
-    /// `None`: the local file system.
-    storage: Option<&'a Arc<dyn Storage>>,
+    storage: &'a dyn Storage,
     sink: &'a mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
     outcome: ManifestOutcome,
     /// The messages of the faults that were reported in the MANIFEST now being shown.
@@ -80,7 +72,7 @@ impl Shown<'_> {
             }
             Discovered::Table { input, path, folder, .. } => {
                 let subject = Subject { path: &path, ..Subject::of(&input) };
-                let source = open_named(self.storage, &path);
+                let source = self.storage.open(&path);
                 let kind = source.ok().and_then(|source| OtherFile::of(&path, &source));
                 let text = match kind {
                     None | Some(OtherFile::Manifest) => return self.file(subject, folder.as_deref(), false),
@@ -89,7 +81,7 @@ impl Shown<'_> {
                 };
                 self.failed(subject, &PathError::failed(ErrorKind::Unsupported, text))
             }
-            Discovered::Folder { input, path, folder } => match current(&folder, self.storage) {
+            Discovered::Folder { input, path, folder } => match current(&folder) {
                 Some(manifest) => {
                     self.file(Subject { path: &manifest, ..Subject::of(&input) }, Some(&folder), true)
                 }
@@ -145,8 +137,7 @@ impl Shown<'_> {
             self.failed(subject, error)?;
         }
         // A MANIFEST that CURRENT does not name may be a copy without the other files.
-        let is_current =
-            |folder: &&Folder| current(folder, self.storage).is_some_and(|path| path == subject.path);
+        let is_current = |folder: &&Folder| current(folder).is_some_and(|path| path == subject.path);
         let database = folder.filter(|_| scan.damage.is_none()).filter(is_current);
         let database = database.map(|folder| Arc::new(folder.with_manifest(scan.manifest.clone())));
         let mut has_unlisted = false;
@@ -174,7 +165,7 @@ impl Shown<'_> {
             remarks.push(Remark::new(subject.path, Note::CutWrite));
         }
         self.outcome.is_damaged |= state.torn.is_some() && !is_one;
-        let len = open_listed(self.storage, subject.path).ok().and_then(|file| file.len().ok());
+        let len = self.storage.open(subject.path).and_then(|file| file.len()).ok();
         let huge = len.and_then(|len| state::huge(subject.path, len, &scan.manifest));
         (state.len, state.huge) = (len, huge.as_ref().map(HugeManifest::title));
         let folder = subject.path.parent().unwrap_or(Path::new(""));
@@ -212,8 +203,8 @@ impl Shown<'_> {
         }
     }
 
-    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn Read>, PathError> {
-        open(path, listed, self.storage)
+    fn open(&self, path: &Path, listed: bool) -> Result<impl Read + use<>, PathError> {
+        open(self.storage, path, listed).map(Sequential::new)
     }
 
     fn damage(&mut self, subject: Subject<'_>, error: &Error) -> io::Result<()> {

@@ -160,7 +160,7 @@ fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds(
                     true,
                     &Engine { read: options.clone(), ..Engine::new() },
                     false,
-                    &(),
+                    &|_| {},
                 )
             }));
         }

@@ -1,7 +1,6 @@
 //! The request for a page, and the page made for it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::document::document;
 use super::verdict::facts;
@@ -9,7 +8,7 @@ use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::{Request, advise};
 use crate::engine::Engine;
 use crate::report::{Advice, Candidate, TuneFailure, Tuning};
-use crate::walk::{Inputs, PathError, Storage};
+use crate::walk::{Inputs, PathError};
 use crate::words::{AdviceText, advice_text};
 
 /// The work to do for a page.
@@ -38,19 +37,13 @@ pub struct Page {
 }
 
 impl Engine {
-    /// Makes a page about the database, folder or table at `path`. `storage`: `None` for the local file system.
+    /// Makes a page about the database, folder or table at `path`.
     ///
     /// # Errors
     ///
     /// The reason why there is nothing to report.
-    pub fn page(
-        &self,
-        path: &Path,
-        storage: Option<&Arc<dyn Storage>>,
-        request: &PageRequest,
-    ) -> Result<Page, PathError> {
-        let paths = vec![PathBuf::from(path)];
-        let inputs = Inputs { paths, storage: storage.cloned(), ..Inputs::default() };
+    pub fn page(&self, path: &Path, request: &PageRequest) -> Result<Page, PathError> {
+        let inputs = Inputs { paths: vec![PathBuf::from(path)], ..Inputs::default() };
         let overview = self.overview(inputs.clone(), request.verify)?;
         // Other filters are tried only on the tables that a database uses, or on a single table.
         let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;

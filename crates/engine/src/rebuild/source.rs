@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use filterblock::database::{Database, DatabaseListing, FileKind, FileState, LiveTable, LogWriter, Manifest};
-use filterblock::table::{IdbComparator, ReadAt};
+use filterblock::table::IdbComparator;
 use filterblock::{escape_path, quote};
 
 use super::failure::{Failure, Result, is_system};
@@ -11,7 +11,7 @@ use super::file_record::{FileRecord, current};
 use super::files::Folder;
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
-use crate::walk::copy_text;
+use crate::walk::{Source, copy_text};
 use crate::words::{counted, error_text};
 
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
@@ -147,7 +147,7 @@ impl OldDatabase {
 fn check_state(dir: &Folder, database: &Database, manifest_file: &FileRecord) -> Result<()> {
     let open = |path: &Path| {
         let file = dir.open_file(path.file_name().unwrap_or_default())?;
-        Ok(Box::new(file) as Box<dyn ReadAt + Send + Sync>)
+        Ok(Box::new(file) as Box<dyn Source>)
     };
     let faults = faults_of(database, &|| Some(dir.path_of(&manifest_file.name)), Some(&open));
     let titles = faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; ");

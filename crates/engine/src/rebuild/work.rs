@@ -11,8 +11,8 @@ use super::request::{FilterRequest, Options, check};
 use super::source::{OldDatabase, SourceTable};
 use super::table::{OutputFile, Rewritten, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus};
-use crate::run::{FileObserver, Watch, try_map};
-use crate::walk::{ReadAhead, TableRecord};
+use crate::run::{Watch, try_map};
+use crate::walk::{READ_AHEAD, TableRecord, Windowed};
 use crate::words::{count, size};
 use crate::{audit::verify, engine::Engine};
 
@@ -165,10 +165,16 @@ impl<'r> RebuildPlan<'r> {
             overlapped: manifest.overlapped_by(&table.record),
         };
         let file = open_file(dir, name)?;
-        let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
-        let observer = FileObserver { source: Some(source), watch: self.watch };
-        let verdict = verify::table(source, Some(&record), false, &Engine::new(), false, &observer)
-            .map_err(|error| Failure::of(error, path))?;
+        let progress = |bytes| self.watch.add(bytes);
+        let verdict = verify::table(
+            Windowed::new(file, READ_AHEAD),
+            Some(&record),
+            false,
+            &Engine::new(),
+            false,
+            &progress,
+        )
+        .map_err(|error| Failure::of(error, path))?;
         let problems = verdict.problems.to_list();
         let Some(problem) = problems.first() else { return Ok(()) };
         let failure = match problem.code {

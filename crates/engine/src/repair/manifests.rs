@@ -10,11 +10,12 @@ use filterblock::{OtherFormat, quote};
 
 use super::fragments::{Fragments, Piece};
 use super::input::{Input, InputFile, Listing, Stray, refused};
-use super::patched::{Patch, Patched, Sequential};
+use super::patched::{Patch, Patched};
 use crate::audit::read_options;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
+use crate::walk::Sequential;
 use crate::walk::format::told_by;
 use crate::words::scan_command;
 
@@ -224,7 +225,7 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
         }
     }
     let scan =
-        Manifest::scan(Sequential::new(Patched::new(&source, &patches))?, Manifest::DEFAULT_MEMORY_LIMIT);
+        Manifest::scan(Sequential::new(Patched::new(&source, &patches)), Manifest::DEFAULT_MEMORY_LIMIT);
     let damage = scan.damage.as_ref().map(ToString::to_string);
     if end == End::Whole && scan.manifest.incomplete_tail().is_some() {
         end = End::Cut;

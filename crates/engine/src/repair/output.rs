@@ -8,13 +8,12 @@ use filterblock::{KeyFormat, SharedPolicy};
 
 use super::decide::{SavedKey, Sink};
 use super::order::Order;
-use super::patched::Sequential;
 use crate::audit::verify;
 use crate::engine::Engine;
 use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Folder, NewFile, Result};
-use crate::run::{FileObserver, Watch};
-use crate::walk::{ReadAhead, TableRecord};
+use crate::run::Watch;
+use crate::walk::{READ_AHEAD, TableRecord, Windowed};
 
 /// The deepest level: whatever is written later goes above it.
 const LEVEL: u8 = 6;
@@ -106,13 +105,9 @@ impl<'o> Output<'o> {
 
     /// Reads the tables back, and checks them against `manifest`.
     pub(super) fn verify(&self, manifest: &[u8]) -> Result<()> {
-        let source = Sequential::new(manifest);
-        let manifest =
-            source.map(|source| Manifest::scan(source, Manifest::DEFAULT_MEMORY_LIMIT).into_result());
+        let manifest = Manifest::scan(manifest, Manifest::DEFAULT_MEMORY_LIMIT).into_result();
         let path = self.folder.path_of(Self::manifest_name());
-        let manifest = manifest
-            .map_err(|error| Failure::system("reading it", &path, &error))?
-            .map_err(|error| Failure::of(error, &path))?;
+        let manifest = manifest.map_err(|error| Failure::of(error, &path))?;
         self.tables.iter().try_for_each(|table| self.verify_table(&manifest, table))
     }
 
@@ -133,10 +128,16 @@ impl<'o> Output<'o> {
         }
         let file = self.folder.open_file(&table.name);
         let file = file.map_err(|error| Failure::system("opening it", path, &error))?;
-        let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
-        let observer = FileObserver { source: Some(source), watch: self.watch };
-        let verdict = verify::table(source, Some(&record), false, &Engine::new(), false, &observer)
-            .map_err(|error| Failure::of(error, path))?;
+        let progress = |bytes| self.watch.add(bytes);
+        let verdict = verify::table(
+            Windowed::new(file, READ_AHEAD),
+            Some(&record),
+            false,
+            &Engine::new(),
+            false,
+            &progress,
+        )
+        .map_err(|error| Failure::of(error, path))?;
         match verdict.problems.to_list().first() {
             Some(problem) => Err(fault(problem)),
             None if verdict.entries != table.entries => {

@@ -181,8 +181,7 @@ impl Input for Stored<'_> {
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
-        let file = self.storage.open(&self.dir.join(name))?;
-        Ok(file)
+        Ok(self.storage.open(&self.dir.join(name))?)
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

@@ -1,34 +1,29 @@
 //! Runs over files and folders: tables and logs are looked at on threads, and results are in the order of the paths.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io, sync::Arc};
+use std::{io, sync::Arc};
 
 use filterblock::table::ReadAt;
 
 use super::survey::{Event, InputFile, ListedFolder, LogUse, Survey};
-use super::{InOrder, Observer, Watch, in_use};
+use super::{InOrder, Watch, in_use};
 use crate::report::ErrorKind;
-use crate::walk::{
-    Contents, Discovered, Folder, InputPath, OtherFile, PathError, ReadAhead, Sources, Storage, open_file,
-    open_log,
-};
+use crate::walk::{Discovered, Folder, OtherFile, PathError, Sequential, Sources, Storage, Windowed, open};
 
 #[derive(Clone, Copy)]
 pub(crate) struct FileOptions<'a> {
     /// How many tables to read at once; `None` or 0: as many as there are processors.
     pub jobs: Option<u16>,
-    pub recursive: bool,
     /// The number of paths given, without those of a list.
     pub given: usize,
     pub watch: &'a dyn Watch,
-    /// The storage of the files; `None`: the local file system.
-    pub storage: Option<&'a Arc<dyn Storage>>,
+    pub storage: &'a dyn Storage,
 }
 
-/// Runs the survey on all tables and logs that `given` leads to, and calls `show` with the results, in order.
+/// Runs the survey on all tables and logs of `sources`, and calls `show` with the results, in order.
 /// If files of a database in use vanish before they are read, reads those that replaced them.
 pub(crate) fn files<S: Survey>(
-    given: &mut dyn Iterator<Item = InputPath>,
+    mut sources: Sources,
     survey: &S,
     options: FileOptions<'_>,
     show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
@@ -37,7 +32,6 @@ pub(crate) fn files<S: Survey>(
         Shown { survey, watch: options.watch, storage: options.storage, vanished: Vec::new(), show };
     InOrder::run(options.jobs, S::WAITING, |in_order| {
         let mut files = Files { survey, options, in_order, tables: 0 };
-        let mut sources = Sources::new(given, options.recursive, options.storage.cloned());
         while let Some(found) = sources.next() {
             let is_all = sources.are_all_known();
             files.discovered(found, is_all, &mut shown)?;
@@ -70,7 +64,8 @@ impl<S: Survey> Files<'_, '_, S> {
                 self.add(Event::Failed { target, error }, shown)
             }
             Discovered::Table { input, path, folder, around } => {
-                self.expect([&*path].into_iter(), is_all);
+                let len = || self.options.storage.open(&path)?.len();
+                self.expect(|| len().unwrap_or_default(), is_all);
                 self.tables = self.tables.saturating_add(1);
                 let tables = self.tables.max(self.options.given);
                 self.table(InputFile { input, path, listed: false, folder, around, tables }, shown)
@@ -83,7 +78,7 @@ impl<S: Survey> Files<'_, '_, S> {
 
     fn folder(&mut self, place: ListedFolder, is_all: bool, shown: &mut Shown<'_, S>) -> io::Result<()> {
         let folder = Arc::clone(&place.folder);
-        self.expect(folder.tables(), is_all);
+        self.expect(|| folder.size_of_tables(), is_all);
         let is_log = |path: &Path| path.extension().is_some_and(|extension| extension == "log");
         let skipped = folder.skipped().into_iter().map(|(path, error)| (path.to_owned(), error));
         let (skipped, skipped_tables): (Vec<_>, Vec<_>) = skipped.partition(|(path, _)| is_log(path));
@@ -126,14 +121,9 @@ impl<S: Survey> Files<'_, '_, S> {
     }
 
     /// Announces the bytes of tables to the watcher, if the progress of reading is worth showing.
-    fn expect<'p>(&self, paths: impl Iterator<Item = &'p Path>, is_all: bool) {
+    fn expect(&self, bytes: impl FnOnce() -> u64, is_all: bool) {
         if S::IS_LONG {
-            let len = |path: &Path| match self.options.storage {
-                None => fs::metadata(path).map(|metadata| metadata.len()),
-                Some(storage) => storage.open(path)?.len(),
-            };
-            let bytes = paths.map(|path| len(path).unwrap_or(0));
-            self.options.watch.expect(bytes.fold(0, u64::saturating_add), is_all);
+            self.options.watch.expect(bytes(), is_all);
         }
     }
 }
@@ -141,36 +131,24 @@ impl<S: Survey> Files<'_, '_, S> {
 fn table<S: Survey>(
     survey: &S,
     target: InputFile,
-    storage: Option<&Arc<dyn Storage>>,
+    storage: &dyn Storage,
     watch: &dyn Watch,
 ) -> Event<S::Found> {
-    let look = |source: &dyn ReadAt, observer: FileObserver<'_>| {
-        other(survey, &target, source).unwrap_or_else(|| {
-            let found = survey.table(&target, &source, &observer);
-            let result = Ok(found.unwrap_or_else(|error| survey.failed(&error)));
-            Event::Table { target: target.clone(), result }
-        })
+    let source = match open(storage, &target.path, target.listed) {
+        Ok(source) => Windowed::new(source, storage.read_ahead()),
+        Err(error) => return Event::Table { target, result: Err(error) },
     };
-    let event = match storage {
-        None => open_file(&target.path, target.listed)
-            .and_then(|file| Ok(ReadAhead::new(file)?))
-            .map(|source| look(&source, FileObserver { source: Some(&source), watch })),
-        Some(storage) => storage
-            .open(&target.path)
-            .map_err(PathError::from)
-            .map(|source| look(&source, FileObserver { source: None, watch })),
-    };
-    event.unwrap_or_else(|error| Event::Table { target, result: Err(error) })
+    other(survey, &target, &source).unwrap_or_else(|| {
+        let found = survey.table(&target, &source, &|bytes| watch.add(bytes));
+        let result = Ok(found.unwrap_or_else(|error| survey.failed(&error)));
+        Event::Table { target, result }
+    })
 }
 
-fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storage>>) -> Event<S::Found> {
+fn log<S: Survey>(survey: &S, target: InputFile, storage: &dyn Storage) -> Event<S::Found> {
     let kind = OtherFile::Log;
-    let found = match storage {
-        None => open_file(&target.path, true).map(|mut file| survey.other(kind, &target, &mut file)),
-        Some(storage) => open_log(&**storage, &target.path)
-            .map_err(|error| PathError::of_io(&error, true))
-            .map(|mut contents| survey.other(kind, &target, &mut contents)),
-    };
+    let found =
+        open(storage, &target.path, true).map(|file| survey.other(kind, &target, &mut Sequential::new(file)));
     let result = found.and_then(|found| found.ok_or_else(PathError::vanished));
     Event::Other { kind, target, result }
 }
@@ -183,7 +161,7 @@ pub(crate) fn other<S: Survey>(
 ) -> Option<Event<S::Found>> {
     let kind = OtherFile::of(&target.path, source).filter(|_| !target.listed)?;
     let target = target.clone();
-    Some(match survey.other(kind, &target, &mut Contents::new(source)) {
+    Some(match survey.other(kind, &target, &mut Sequential::new(source)) {
         Some(found) => Event::Other { kind, target, result: Ok(found) },
         None => {
             let error = PathError::failed(ErrorKind::Unsupported, kind.refusal());
@@ -192,27 +170,11 @@ pub(crate) fn other<S: Survey>(
     })
 }
 
-/// Makes the source, if there is one, read ahead once a walk through the data blocks begins, and reports the progress.
-pub(crate) struct FileObserver<'a> {
-    pub(crate) source: Option<&'a ReadAhead>,
-    pub(crate) watch: &'a dyn Watch,
-}
-
-impl Observer for FileObserver<'_> {
-    fn begin_walk(&self) {
-        self.source.inspect(|source| source.go_ahead());
-    }
-
-    fn progress(&self, bytes: u64) {
-        self.watch.add(bytes);
-    }
-}
-
 /// Shows results, but not of listed logs and recorded tables that vanished: those that replaced them follow.
 struct Shown<'a, S: Survey> {
     survey: &'a S,
     watch: &'a dyn Watch,
-    storage: Option<&'a Arc<dyn Storage>>,
+    storage: &'a dyn Storage,
     /// The live tables and the logs of the current folder that vanished.
     vanished: Vec<PathBuf>,
     show: &'a mut dyn FnMut(Event<S::Found>) -> io::Result<()>,

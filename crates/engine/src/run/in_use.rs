@@ -47,6 +47,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::walk::Files;
     use crate::walk::folder::{PathKind, resolve};
 
     /// Continues with a folder of tables 1 and 2, of which 2 was replaced. `look` gets the number of looks,
@@ -54,7 +55,9 @@ mod tests {
     fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
         let dir = tempfile::tempdir().unwrap();
         ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
-        let Ok(PathKind::Folder(folder)) = resolve(dir.path(), None) else { panic!("a folder") };
+        let Ok(PathKind::Folder(folder)) = resolve(dir.path(), Files::default().storage()) else {
+            panic!("a folder")
+        };
         let vanished = dir.path().join("000002.ldb");
         fs::rename(&vanished, dir.path().join("000003.ldb")).unwrap();
         let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();

@@ -7,7 +7,7 @@ pub(crate) mod survey;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use files::{FileObserver, FileOptions, files};
+pub(crate) use files::{FileOptions, files};
 pub use in_order::MAX_JOBS;
 pub(crate) use in_order::{InOrder, map, try_map};
 pub(crate) use survey::{Event, InputFile, ListedFolder, LogUse, Survey};
@@ -29,13 +29,3 @@ pub trait Watch: Send + Sync {
 }
 
 impl Watch for () {}
-
-/// Watches the reading of one table.
-pub(crate) trait Observer {
-    /// Called before the data blocks are read in the order of the index, usually that of the file.
-    fn begin_walk(&self) {}
-    /// Called with the bytes of the file that were processed since the last call.
-    fn progress(&self, _bytes: u64) {}
-}
-
-impl Observer for () {}

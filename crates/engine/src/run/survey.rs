@@ -6,7 +6,6 @@ use std::{io::Read, sync::Arc};
 use filterblock::Error;
 use filterblock::table::ReadAt;
 
-use super::Observer;
 use crate::report::{Remark, Subject};
 use crate::walk::{Folder, OtherFile, PathError, TableRecord};
 
@@ -135,12 +134,13 @@ pub(crate) trait Survey: Send + Sync + 'static {
         true
     }
 
-    /// Surveys a table. Errors are handed to [`failed`](Self::failed).
+    /// Surveys a table. `progress` is called with the bytes that were processed since its last call. Errors are handed to
+    /// [`failed`](Self::failed).
     fn table<R: ReadAt>(
         &self,
         target: &InputFile,
         source: &R,
-        observer: &dyn Observer,
+        progress: &dyn Fn(u64),
     ) -> Result<Self::Found, Error>;
 
     /// The result for an error of [`table`](Self::table).

@@ -7,9 +7,11 @@ use std::{fs, path::Path, sync::Arc};
 use filterblock::Error;
 use filterblock::table::ReadAt;
 
+use super::Watch;
 use super::survey::{Event, InputFile, LogUse, Survey};
-use super::{Observer, Watch};
 use crate::engine::Engine;
+#[cfg(in_repository)]
+use crate::walk::Files;
 use crate::walk::{Inputs, OtherFile, PathError};
 
 /// Finds the lengths of files, but does not want tables whose names begin with 9.
@@ -28,10 +30,9 @@ impl Survey for Lengths {
         !name(&target.path).starts_with('9')
     }
 
-    fn table<R: ReadAt>(&self, _: &InputFile, source: &R, observer: &dyn Observer) -> Result<u64, Error> {
-        observer.begin_walk();
+    fn table<R: ReadAt>(&self, _: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Result<u64, Error> {
         let len = source.len().unwrap_or_default();
-        observer.progress(len);
+        progress(len);
         Ok(len)
     }
 
@@ -142,7 +143,7 @@ fn an_input_below_which_nothing_is_found_is_told_once() {
 fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
     let dir = tempfile::tempdir().unwrap();
-    let mut memory = crate::walk::Memory::default();
+    let mut memory = crate::walk::MemoryStorage::default();
     for folder in ["db", "tables", "logs"] {
         fs::create_dir(dir.path().join(folder)).unwrap();
     }
@@ -159,8 +160,8 @@ fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     let paths = ["db", "tables", "logs", "nothing", "db/000005.ldb", "tables/000005.ldb"];
     let [of_files, of_memory] = [(); 2].map(|()| Arc::new(Announced::default()));
     let files = told(&Engine::new().watch(of_files.clone()), inputs(dir.path(), &paths));
-    let stored = Inputs { storage: Some(Arc::new(memory)), ..inputs(dir.path(), &paths) };
-    assert_eq!(told(&Engine::new().watch(of_memory.clone()), stored), files);
+    let in_memory = Engine::new().files(Files::new(Arc::new(memory))).watch(of_memory.clone());
+    assert_eq!(told(&in_memory, inputs(dir.path(), &paths)), files);
     assert!(files.len() > 15, "{files:?}");
     let [expected, found] = [of_files, of_memory].map(|announced| announced.0.load(Ordering::Relaxed));
     assert!(expected > 1000 && found == expected, "{expected} bytes of files, {found} in memory");

@@ -1,21 +1,22 @@
 //! The tables and database folders to which the given paths lead.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::{fs, io};
 
 use filterblock::database::{
     Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest, StrayFile, TableStatus, UnreadableFile,
-    batch_has_writes, log_has_writes,
+    batch_has_writes,
 };
 use filterblock::table::ReadAt;
 use filterblock::{Error, escape_path};
 
 use super::format::{FoundFormat, Open};
-use super::input::{PathError, kind, open_file, refuse_url};
+use super::input::{PathError, kind};
 use super::into_local;
-use super::storage::{Storage, database_in, open_listed, open_log};
+use super::storage::{LocalStorage, Source, Storage, open};
+use super::windowed::Sequential;
 use crate::report::ErrorKind;
 
 /// The search for databases below a folder ends at this number of names.
@@ -31,23 +32,11 @@ pub(crate) enum PathKind {
     Folder(Arc<Folder>),
 }
 
-/// Finds the file or folder that `path` and symbolic links lead to. `storage`: `None` is the local file system.
-/// Fails for encrypted files and databases, and for databases of other formats.
-pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
-    let open = |path: &Path| open_listed(storage, path).ok().map(|file| -> Box<dyn ReadAt> { file });
-    let folder = match storage {
-        Some(storage) => Folder::stored(path, storage)?,
-        None => {
-            refuse_url(path)?;
-            match fs::metadata(path)?.file_type() {
-                file_type if file_type.is_dir() => Some(Folder::open(path)?),
-                file_type if file_type.is_file() => None,
-                file_type => {
-                    return Err(PathError::unexpected("a table or a database folder", kind(file_type)));
-                }
-            }
-        }
-    };
+/// Finds the file or folder that `path` and symbolic links lead to. Fails for encrypted files and databases, and for
+/// databases of other formats.
+pub(crate) fn resolve(path: &Path, storage: &Arc<dyn Storage>) -> Result<PathKind, PathError> {
+    let folder = Folder::open(path, storage)?;
+    let open = |path: &Path| Some(storage.open(path).ok()? as Box<dyn ReadAt>);
     let other_format = match &folder {
         Some(folder) => folder.other_format(&open),
         None => open(path).and_then(|file| FoundFormat::of_file(path, &*file)),
@@ -60,12 +49,13 @@ pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result
 
 /// The other format of a database in a folder of the local file system.
 pub fn other_format(database: &Database) -> Option<FoundFormat> {
-    FoundFormat::of_database(database, &|path| Some(Box::new(open_file(path, true).ok()?)))
+    FoundFormat::of_database(database, &|path| Some(LocalStorage.open(path).ok()? as Box<dyn ReadAt>))
 }
 
 /// Returns true if `path` leads to a file, a database, or a folder with tables, or with tables or logs to skip.
 pub fn is_input(path: &Path) -> bool {
-    match resolve(&into_local(path.to_owned()), None) {
+    let local: Arc<dyn Storage> = Arc::new(LocalStorage);
+    match resolve(&into_local(path.to_owned()), &local) {
         Ok(PathKind::File) => true,
         Ok(PathKind::Folder(folder)) => !folder.is_nothing(),
         Err(error) => error.other_format().is_some(),
@@ -73,11 +63,7 @@ pub fn is_input(path: &Path) -> bool {
 }
 
 pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
-    let again = match &folder.storage {
-        None => Folder::open(folder.path())?,
-        Some(storage) => Folder::stored(folder.path(), storage)?.ok_or_else(PathError::vanished)?,
-    };
-    Ok(Arc::new(again))
+    Folder::open(folder.path(), &folder.storage)?.map(Arc::new).ok_or_else(PathError::vanished)
 }
 
 /// A remark on the file `name`, which is probably a missing table.
@@ -90,26 +76,17 @@ pub(crate) fn copy_text(name: &str) -> String {
 pub struct Folder {
     /// The database, as far as there is one: any folder can be opened as a database.
     database: Database,
-    /// The database was made from a listing, all of whose entries are files.
-    is_listing: bool,
-    storage: Option<Arc<dyn Storage>>,
+    storage: Arc<dyn Storage>,
     /// The names of files that are named as copies of tables are, by the number of the table and their size.
     copies: OnceLock<BTreeMap<(u64, u64), String>>,
 }
 
 impl Folder {
-    /// Lists the folder, and reads the MANIFEST. Fails if the folder cannot be listed.
-    pub(super) fn open(path: &Path) -> Result<Self, PathError> {
-        let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
-        Ok(Self { database, is_listing: false, storage: None, copies: OnceLock::new() })
-    }
-
-    /// The folder at `path`; `None` if a file is there.
-    pub(super) fn stored(path: &Path, storage: &Arc<dyn Storage>) -> Result<Option<Self>, PathError> {
-        let Some(names) = storage.list(path)? else { return Ok(None) };
-        let database = database_in(&**storage, path, names);
-        let storage = Some(Arc::clone(storage));
-        Ok(Some(Self { database, is_listing: true, storage, copies: OnceLock::new() }))
+    /// Lists the folder at `path`, and reads the MANIFEST. `None` if a file is there. Fails if the folder cannot be listed.
+    pub(super) fn open(path: &Path, storage: &Arc<dyn Storage>) -> Result<Option<Self>, PathError> {
+        let database = storage.database(path)?;
+        let storage = Arc::clone(storage);
+        Ok(database.map(|database| Self { database, storage, copies: OnceLock::new() }))
     }
 
     pub fn path(&self) -> &Path {
@@ -119,8 +96,7 @@ impl Folder {
     /// The folder with the same files under another MANIFEST.
     pub(crate) fn with_manifest(&self, manifest: Manifest) -> Self {
         let database = self.database.with_manifest(manifest);
-        let storage = self.storage.clone();
-        Self { database, is_listing: self.is_listing, storage, copies: OnceLock::new() }
+        Self { database, storage: Arc::clone(&self.storage), copies: OnceLock::new() }
     }
 
     pub const fn database(&self) -> &Database {
@@ -217,29 +193,25 @@ impl Folder {
         self.copy_of(live).map(copy_text).unwrap_or_default()
     }
 
-    /// `None`: the local file system.
-    pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
-        self.storage.as_ref()
+    pub const fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
     }
 
-    /// Returns true if the undo folder is there. Always false outside the local file system, and without feature `fs`.
+    /// Opens a file that was found in the folder a moment ago.
+    pub(crate) fn open_file(&self, path: &Path) -> Result<Box<dyn Source>, PathError> {
+        open(&*self.storage, path, true)
+    }
+
+    /// Returns true if the undo folder is there.
     pub fn has_undo(&self) -> bool {
         let record = || {
-            let path = self.path().canonicalize().ok()?;
+            // A folder such as `.` has no name.
+            let path = self.path().canonicalize().unwrap_or_else(|_| self.path().to_owned());
             let mut name = path.file_name()?.to_owned();
             name.push(UNDO_SUFFIX);
-            Some(path.with_file_name(name).join(UNDO_RECORD).exists())
+            self.storage.open(&path.with_file_name(name).join(UNDO_RECORD)).ok()
         };
-        cfg!(feature = "fs") && !self.is_listing && record() == Some(true)
-    }
-
-    /// Returns true if a table that was there when the folder was listed is gone.
-    pub fn has_vanished_tables(&self) -> bool {
-        let is_gone = |path: &Path| match &self.storage {
-            None => !path.exists(),
-            Some(storage) => storage.open(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
-        };
-        self.tables().any(is_gone)
+        record().is_some()
     }
 
     /// Returns true if the folder is no database, and holds no table and nothing that is [`skipped`](Self::skipped).
@@ -247,18 +219,20 @@ impl Folder {
         !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
     }
 
-    pub fn nothing_here(&self) -> PathError {
-        nothing_at(self.path())
-    }
-
     /// The regular `.ldb` and `.sst` files, in the order of their numbers. Files without a number come last.
     pub fn tables(&self) -> impl Iterator<Item = &Path> {
         let files = self.database.files();
         let numbered = files.of_kind(FileKind::Table).filter(|file| !file.is_link);
-        let is_regular =
-            |stray: &&StrayFile| stray.file_type.map_or(self.is_listing, |file_type| file_type.is_file());
-        let strays = files.strays().filter(is_regular);
+        let strays = files.strays().filter(|stray| is_regular(stray));
         numbered.map(|file| &*file.path).chain(strays.map(|stray| &*stray.path))
+    }
+
+    /// The number of bytes of the [`tables`](Self::tables).
+    pub fn size_of_tables(&self) -> u64 {
+        let files = self.database.files();
+        let numbered = files.of_kind(FileKind::Table).filter(|file| !file.is_link).map(|file| file.len);
+        let strays = files.strays().filter(|stray| is_regular(stray)).map(|stray| stray.len);
+        numbered.chain(strays).fold(0, u64::saturating_add)
     }
 
     /// The filled logs that are not links, oldest first, each with true if it may hold writes that are in no table yet.
@@ -287,10 +261,8 @@ impl Folder {
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, PathError)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
-        let has_writes = |log: &Path| match &self.storage {
-            None => log_has_writes(log).map_err(reason),
-            Some(storage) => batch_has_writes(open_log(&**storage, log)?).map_err(reason),
-        };
+        let has_writes =
+            |log: &Path| batch_has_writes(Sequential::new(self.storage.open(log)?)).map_err(reason);
         let with_data = self.filled_logs().filter(|log| match has_writes(log) {
             Ok(has_writes) => has_writes,
             // The log is gone: its writes are in a table by now.
@@ -313,10 +285,8 @@ impl Folder {
         let strays = files.strays().filter_map(|stray| {
             let name = stray.path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
             let found = match stray.file_type {
-                Some(file_type) if file_type.is_file() => return None,
-                Some(file_type) => kind(file_type),
-                None if self.is_listing => return None,
-                None => "something else",
+                Some(file_type) if !file_type.is_file() => kind(file_type),
+                _ => return None,
             };
             let (kind, number) = name.unwrap_or((FileKind::Table, u64::MAX));
             Some((kind, number, &*stray.path, PathError::Skipped { found }))
@@ -376,6 +346,11 @@ fn record<'d>(manifest: &'d Manifest, live: Option<&'d LiveTable>) -> TableRecor
         is_unlisted: false,
         overlapped: live.and_then(|live| manifest.overlapped_by(live)),
     }
+}
+
+/// A listing names only files, and has no types.
+fn is_regular(stray: &StrayFile) -> bool {
+    stray.file_type.is_none_or(|file_type| file_type.is_file())
 }
 
 fn reason(file: &UnreadableFile) -> PathError {

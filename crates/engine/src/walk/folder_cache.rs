@@ -20,18 +20,14 @@ impl FolderCache {
     pub(crate) fn around(
         &mut self,
         path: &Path,
-        storage: Option<&Arc<dyn Storage>>,
+        storage: &Arc<dyn Storage>,
         on_error: impl FnOnce(&Path, PathError),
     ) -> Option<Arc<Folder>> {
         let path = folder_of(path);
         let known =
             self.folders.iter().position(|(known, _)| known == path).map(|at| self.folders.remove(at));
         let (path, folder) = known.unwrap_or_else(|| {
-            let opened = match storage {
-                None => Folder::open(path).map(Some),
-                Some(storage) => Folder::stored(path, storage),
-            };
-            let opened = opened.unwrap_or_else(|error| {
+            let opened = Folder::open(path, storage).unwrap_or_else(|error| {
                 let message = format!("listing the folder: {error}");
                 on_error(path, PathError::failed(error.kind(), message));
                 None
@@ -55,6 +51,11 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::walk::LocalStorage;
+
+    fn local() -> Arc<dyn Storage> {
+        Arc::new(LocalStorage)
+    }
 
     #[test]
     fn a_folder_that_cannot_be_listed_is_reported_once() {
@@ -65,13 +66,14 @@ mod tests {
         for (path, is_one) in
             [("000005.ldb", true), ("x.ldb", true), ("missing/1.ldb", false), ("missing/2.ldb", false)]
         {
-            let found = cache.around(&dir.path().join(path), None, |_, error| errors.push(error.to_string()));
+            let found =
+                cache.around(&dir.path().join(path), &local(), |_, error| errors.push(error.to_string()));
             assert_eq!(found.is_some(), is_one, "{path}");
         }
         assert_eq!(errors, ["listing the folder: no such file or folder"]);
         let other = tempfile::tempdir().unwrap();
         fs::write(other.path().join("000005.ldb"), "").unwrap();
-        assert!(cache.around(&other.path().join("000005.ldb"), None, |_, _| panic!("listed")).is_none());
+        assert!(cache.around(&other.path().join("000005.ldb"), &local(), |_, _| panic!("listed")).is_none());
     }
 
     #[test]
@@ -84,7 +86,7 @@ mod tests {
             folder.join("000005.ldb")
         };
         let mut cache = FolderCache::default();
-        let mut around = |at| cache.around(&path(at), None, |_, _| panic!("listed")).unwrap();
+        let mut around = |at| cache.around(&path(at), &local(), |_, _| panic!("listed")).unwrap();
         let first: Vec<_> = (0..MAX_FOLDERS).map(&mut around).collect();
         assert!(Arc::ptr_eq(&around(0), &first[0]));
         around(MAX_FOLDERS);

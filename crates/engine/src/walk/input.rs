@@ -1,7 +1,7 @@
-//! Opening files, and the reasons why a path cannot be looked at.
+//! The reasons why a path cannot be looked at.
 
 use std::fmt::{self, Display};
-use std::fs::{self, File, FileType, Metadata};
+use std::fs::FileType;
 use std::{io, path::Path};
 
 use filterblock::Error;
@@ -40,7 +40,7 @@ pub enum PathError {
 
 impl PathError {
     pub(crate) const MISSING: &str = "no such file or folder";
-    const REGULAR_FILE: &str = "a regular file";
+    pub(super) const REGULAR_FILE: &str = "a regular file";
     const LINK: &str = "a symbolic link (links are followed when named)";
 
     /// The error for something other than what was expected.
@@ -61,6 +61,9 @@ impl PathError {
 
     /// The error for an [`io::Error`]. `listed`: the name was found in a folder a moment ago.
     pub(crate) fn of_io(error: &io::Error, listed: bool) -> Self {
+        if let Some(reason) = error.get_ref().and_then(|reason| reason.downcast_ref::<Self>()) {
+            return reason.clone();
+        }
         match error.kind() {
             io::ErrorKind::NotFound if listed => Self::vanished(),
             io::ErrorKind::NotFound => Self::failed(ErrorKind::Missing, Self::MISSING),
@@ -136,6 +139,8 @@ impl Display for PathError {
     }
 }
 
+impl std::error::Error for PathError {}
+
 impl From<io::Error> for PathError {
     fn from(error: io::Error) -> Self {
         Self::of_io(&error, false)
@@ -168,22 +173,6 @@ pub(super) fn refuse_url(path: &Path) -> Result<(), PathError> {
     Err(PathError::unexpected("a path", found))
 }
 
-/// Opens a regular file. `listed`: its name was found in a folder a moment ago.
-pub fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
-    let check = |metadata: Metadata| match metadata.is_file() {
-        true => Ok(()),
-        false => Err(PathError::unexpected(PathError::REGULAR_FILE, kind(metadata.file_type()))),
-    };
-    let failure = |error| PathError::of_io(&error, listed);
-    refuse_url(path)?;
-    // Opening a pipe would wait for its other end, so the type is checked before opening, and once more
-    // afterwards, as the file may have been replaced in between.
-    check(fs::metadata(path).map_err(failure)?)?;
-    let file = File::open(path).map_err(failure)?;
-    check(file.metadata().map_err(failure)?)?;
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,16 +182,5 @@ mod tests {
         let refused = refuse_url(Path::new("s3://bucket/db")).unwrap_err().to_string();
         assert_eq!(refused, "expected a path, found a URL (s3:); copy the database to a folder, or mount it");
         assert!(refuse_url(Path::new("file:///db")).is_ok());
-    }
-
-    #[test]
-    fn a_table_that_vanishes_between_listing_and_opening_is_reported_as_that() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("000005.ldb");
-        let vanished = open_file(&path, true).unwrap_err().to_string();
-        assert_eq!(vanished, "vanished: it was there when the folder was listed, and is gone now");
-        let named = open_file(&path, false).unwrap_err().to_string();
-        // The system's message for this differs between Unix and Windows.
-        assert_eq!(named, "no such file or folder");
     }
 }

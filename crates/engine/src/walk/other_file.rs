@@ -1,13 +1,13 @@
 //! Files of a database that are no tables: logs, MANIFESTs and others, recognized by their records or their names.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
-use bytes::Bytes;
 use filterblock::database::{FileKind, LogReader, LogWrites, VersionEdit};
 use filterblock::table::{Footer, ReadAt};
 
-use super::input::open_file;
+use super::storage::{LocalStorage, Storage as _};
+use super::windowed::Sequential;
 
 /// The length in bytes of the magic number at the end of a table.
 const MAGIC_LEN: u64 = 8;
@@ -49,7 +49,7 @@ impl OtherFile {
         {
             return None;
         }
-        Self::by_records(Contents::new(source)).or(named).or_else(|| {
+        Self::by_records(Sequential::new(source)).or(named).or_else(|| {
             // A log of another name in which nothing was written yet.
             let is_log = path.extension().is_some_and(|extension| extension == "log");
             (is_log && is_blank(source)).then_some(Self::Log)
@@ -85,8 +85,7 @@ impl OtherFile {
 
 /// Returns true if the file at `path`, in the local file system, is a log.
 pub fn is_log(path: &Path) -> bool {
-    let file = open_file(path, false);
-    file.is_ok_and(|file| OtherFile::of(path, &file) == Some(OtherFile::Log))
+    LocalStorage.open(path).is_ok_and(|file| OtherFile::of(path, &file) == Some(OtherFile::Log))
 }
 
 /// Returns true if a record's data are a batch of writes, as long as its count says.
@@ -107,7 +106,7 @@ fn is_batch(data: &[u8]) -> bool {
 }
 
 fn is_blank(source: &dyn ReadAt) -> bool {
-    let mut contents = Contents::new(source);
+    let mut contents = Sequential::new(source);
     let mut buffer = [0; 4096];
     loop {
         match contents.read(&mut buffer) {
@@ -115,29 +114,5 @@ fn is_blank(source: &dyn ReadAt) -> bool {
             Ok(read) if buffer.iter().take(read).all(|&byte| byte == 0) => {}
             _ => return false,
         }
-    }
-}
-
-/// The contents of a source, from its start.
-pub(crate) struct Contents<'a> {
-    source: &'a dyn ReadAt,
-    at: u64,
-}
-
-impl<'a> Contents<'a> {
-    pub(crate) fn new(source: &'a dyn ReadAt) -> Self {
-        Self { source, at: 0 }
-    }
-}
-
-impl Read for Contents<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.source.len()?.saturating_sub(self.at);
-        let len = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        let bytes: Bytes = self.source.read_at(self.at, len)?;
-        let Some(part) = into.get_mut(..bytes.len()) else { return Err(io::ErrorKind::InvalidData.into()) };
-        part.copy_from_slice(&bytes);
-        self.at = self.at.saturating_add(bytes.len() as u64);
-        Ok(bytes.len())
     }
 }

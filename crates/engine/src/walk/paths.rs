@@ -1,6 +1,6 @@
 //! The paths to look at: those given as arguments or in a list, and the folders below them.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::{collections::VecDeque, sync::Arc};
@@ -35,20 +35,16 @@ pub struct Inputs {
     pub null: bool,
     /// Subfolders are looked into as well. Links to folders are not followed.
     pub recursive: bool,
-    /// The storage of the files; `None`: the local file system.
-    pub storage: Option<Arc<dyn Storage>>,
 }
 
 impl Inputs {
     /// All paths, one after the other. A list is read piece by piece, and not held in memory.
-    pub(crate) fn into_iter(self) -> impl Iterator<Item = InputPath> {
-        let Self { paths, list, null, recursive, .. } = self;
+    pub(crate) fn into_iter(self, storage: &Arc<dyn Storage>) -> impl Iterator<Item = InputPath> + use<> {
+        let Self { paths, list, null, recursive } = self;
+        let storage = recursive.then(|| Arc::clone(storage));
         let list = list.into_iter().flat_map(move |path| List::open(&path, null));
         let paths = paths.into_iter().map(InputPath::new).chain(list);
-        paths.flat_map(move |given| {
-            let descend = recursive && given.path.as_ref().is_ok_and(|path| path.is_dir());
-            Below { pending: [given].into(), descend }
-        })
+        paths.flat_map(move |given| Below { pending: [given].into(), storage: storage.clone() })
     }
 }
 
@@ -127,15 +123,13 @@ fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
 
 struct Below {
     pending: VecDeque<InputPath>,
-    descend: bool,
+    /// `None`: no folders are looked into.
+    storage: Option<Arc<dyn Storage>>,
 }
 
 impl Below {
     /// Puts the folders in `folder`, sorted by name, before those that are pending.
-    fn descend(&mut self, input: &Arc<Path>, folder: &Path) {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let mut found: Vec<_> = folders.map(|folder| folder.path()).collect();
+    fn descend(&mut self, input: &Arc<Path>, mut found: Vec<PathBuf>) {
         found.sort();
         for path in found.into_iter().rev() {
             self.pending.push_front(InputPath { input: Arc::clone(input), path: Ok(path) });
@@ -148,9 +142,9 @@ impl Iterator for Below {
 
     fn next(&mut self) -> Option<InputPath> {
         let given = self.pending.pop_front()?;
-        if let (true, Ok(folder)) = (self.descend, &given.path) {
+        if let (Some(storage), Ok(folder)) = (&self.storage, &given.path) {
             // A folder that cannot be listed is reported when the path is resolved.
-            self.descend(&given.input, folder);
+            self.descend(&given.input, storage.folders(folder));
         }
         Some(given)
     }
@@ -202,6 +196,8 @@ pub fn hex_byte(digits: [u8; 2]) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn paths(list: &[u8], null: bool) -> Vec<Vec<u8>> {
@@ -236,7 +232,10 @@ mod tests {
         for folder in ["b/y", "b/x", "a"] {
             fs::create_dir_all(root.path().join(folder)).unwrap();
         }
-        let below = Below { pending: [InputPath::new(root.path().to_owned())].into(), descend: true };
+        let below = Below {
+            pending: [InputPath::new(root.path().to_owned())].into(),
+            storage: Some(Arc::new(crate::walk::LocalStorage)),
+        };
         let below = below.map(|given| {
             assert_eq!(*given.input, *root.path());
             given.path.unwrap().strip_prefix(root.path()).unwrap().to_owned()

@@ -26,18 +26,22 @@ pub(crate) enum Discovered {
 }
 
 /// Goes from path to path, and reads paths only as they are needed.
-pub(crate) struct Sources<I: Iterator> {
-    given: Peekable<I>,
+pub(crate) struct Sources {
+    given: Peekable<Box<dyn Iterator<Item = InputPath> + Send>>,
     /// A path that was read, but not looked at yet.
     held: Option<InputPath>,
     empty: EmptyInputs,
     folders: FolderCache,
-    storage: Option<Arc<dyn Storage>>,
+    storage: Arc<dyn Storage>,
 }
 
-impl<I: Iterator<Item = InputPath>> Sources<I> {
-    /// Begins before the first path of `given`. `storage`: the storage of the files; `None`: the local file system.
-    pub(crate) fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
+impl Sources {
+    /// Begins before the first path of `given`.
+    pub(crate) fn new(
+        recursive: bool,
+        given: Box<dyn Iterator<Item = InputPath> + Send>,
+        storage: Arc<dyn Storage>,
+    ) -> Self {
         Self {
             given: given.peekable(),
             held: None,
@@ -53,7 +57,7 @@ impl<I: Iterator<Item = InputPath>> Sources<I> {
     }
 }
 
-impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
+impl Iterator for Sources {
     type Item = Discovered;
 
     fn next(&mut self) -> Option<Discovered> {
@@ -71,22 +75,21 @@ impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
                 Ok(path) => path,
                 Err(error) => return Some(Discovered::ListFailed { input, error }),
             };
-            let found = match folder::resolve(&path, self.storage.as_ref()) {
+            let found = match folder::resolve(&path, &self.storage) {
                 Ok(PathKind::Folder(folder)) if folder.is_nothing() => {
                     let is_input = path == into_local(input.to_path_buf());
                     if self.empty.skips(&input, is_input) {
                         continue;
                     }
-                    return Some(Discovered::Failed { input, path, error: folder.nothing_here() });
+                    let error = folder::nothing_at(&path);
+                    return Some(Discovered::Failed { input, path, error });
                 }
                 Ok(PathKind::Folder(folder)) => Discovered::Folder { input, path, folder },
                 Ok(PathKind::File) => {
                     let mut around = None;
-                    let folder = {
-                        let storage = self.storage.as_ref();
-                        self.folders
-                            .around(&path, storage, |folder, error| around = Some((folder.to_owned(), error)))
-                    };
+                    let folder = self.folders.around(&path, &self.storage, |folder, error| {
+                        around = Some((folder.to_owned(), error));
+                    });
                     Discovered::Table { input, path, folder, around }
                 }
                 Err(error) => Discovered::Failed { input, path, error },

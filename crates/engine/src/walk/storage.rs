@@ -1,16 +1,20 @@
-//! Files outside the local file system.
+//! Where files are.
 
+use std::fs::{self, File};
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
+use std::{collections::BTreeMap, fmt::Debug};
 
 use bytes::Bytes;
-use filterblock::database::{Database, DatabaseListing};
+use filterblock::database::{Database, DatabaseListing, FileOpener, Opener};
 use filterblock::table::ReadAt;
 
-use super::input::{PathError, open_file};
+use super::input::{PathError, kind, refuse_url};
 
-/// Storage for files, such as an archive or memory, which can be listed and read without waiting. Threads use
+/// How far files of the local file system are read ahead, in bytes.
+pub(crate) const READ_AHEAD: usize = 64 << 10;
+
+/// Where files are: the local file system, memory, an archive. Files are listed and read without waiting. Threads use
 /// it concurrently.
 pub trait Storage: Debug + Send + Sync {
     /// The names of the files directly in the folder at `path`, with the sizes in bytes. `None` if the path
@@ -22,6 +26,12 @@ pub trait Storage: Debug + Send + Sync {
     /// if the folder cannot be listed.
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>>;
 
+    /// The folders directly in the folder at `path`, for [`Inputs::recursive`](crate::Inputs::recursive). By default, none.
+    fn folders(&self, path: &Path) -> Vec<PathBuf> {
+        let _ = path;
+        Vec::new()
+    }
+
     /// Opens the file at `path`. A read of a file that has changed since it was listed fails with
     /// [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle), so that the file is not reported as
     /// damaged.
@@ -29,29 +39,134 @@ pub trait Storage: Debug + Send + Sync {
     /// # Errors
     ///
     /// [`NotFound`](io::ErrorKind::NotFound) if there is no such file; other kinds if it cannot be read.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>>;
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>>;
+
+    /// The most bytes to read at once for a reader that reads in order, beyond what it asks for. By default 0, which suits
+    /// memory, and files that read ahead themselves.
+    fn read_ahead(&self) -> usize {
+        0
+    }
+
+    /// The database in the folder at `path`: any folder can be opened as one. `None` if the path is that of a file. By
+    /// default, it is made of what [`list`](Self::list) and [`open`](Self::open) return.
+    ///
+    /// # Errors
+    ///
+    /// Those of `list`.
+    fn database(&self, path: &Path) -> Result<Option<Database>, PathError> {
+        let Some(names) = self.list(path)? else { return Ok(None) };
+        let mut listing = DatabaseListing::new(names).in_dir(path);
+        while let Some(name) = listing.wanted() {
+            let contents = self.open(&path.join(name)).and_then(|file| contents(&*file));
+            listing.supply_from(contents.map(Cursor::new));
+        }
+        Ok(Some(listing.into_database()))
+    }
+}
+
+/// An open file.
+pub trait Source: ReadAt + Send + Sync {
+    /// Differs for another file that has the same path and length. By default, it is empty.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be found out.
+    fn version(&self) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+}
+
+impl Source for Bytes {}
+
+impl Source for File {
+    fn version(&self) -> io::Result<Vec<u8>> {
+        FileOpener.version(self)
+    }
+}
+
+fn contents(file: &dyn Source) -> io::Result<Bytes> {
+    file.read_at(0, usize::try_from(file.len()?).map_err(io::Error::other)?)
+}
+
+/// The local file system.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct LocalStorage;
+
+impl Storage for LocalStorage {
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
+        if fs::metadata(path)?.is_file() {
+            return Ok(None);
+        }
+        let named = fs::read_dir(path)?.flatten().filter_map(|entry| {
+            let file = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((entry.file_name().into_string().ok()?, file.len()))
+        });
+        Ok(Some(named.collect()))
+    }
+
+    /// Links to folders are not followed.
+    fn folders(&self, path: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(|folder| folder.path()).collect()
+    }
+
+    fn read_ahead(&self) -> usize {
+        READ_AHEAD
+    }
+
+    /// Opens a regular file.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(open_file(path)?))
+    }
+
+    fn database(&self, path: &Path) -> Result<Option<Database>, PathError> {
+        refuse_url(path)?;
+        match fs::metadata(path)?.file_type() {
+            file_type if file_type.is_dir() => {
+                let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
+                Ok(Some(database))
+            }
+            file_type if file_type.is_file() => Ok(None),
+            file_type => Err(PathError::unexpected("a table or a database folder", kind(file_type))),
+        }
+    }
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
+    let check = |metadata: fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(PathError::unexpected(PathError::REGULAR_FILE, kind(metadata.file_type()))),
+    };
+    refuse_url(path).map_err(io::Error::other)?;
+    // Opening a pipe would wait for its other end, so the type is checked before opening, and once more
+    // afterwards, as the file may have been replaced in between.
+    check(fs::metadata(path)?).map_err(io::Error::other)?;
+    let file = File::open(path)?;
+    check(file.metadata()?).map_err(io::Error::other)?;
+    Ok(file)
 }
 
 /// Files in memory, each with its path.
 #[derive(Clone, Default)]
-pub struct Memory {
+pub struct MemoryStorage {
     files: BTreeMap<PathBuf, Bytes>,
 }
 
-impl Memory {
+impl MemoryStorage {
     /// Adds a file, or replaces it.
     pub fn insert(&mut self, path: impl Into<PathBuf>, contents: impl Into<Bytes>) {
         self.files.insert(path.into(), contents.into());
     }
 }
 
-impl Debug for Memory {
+impl Debug for MemoryStorage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Memory").field("files", &self.files.len()).finish()
+        f.debug_struct("MemoryStorage").field("files", &self.files.len()).finish()
     }
 }
 
-impl Storage for Memory {
+impl Storage for MemoryStorage {
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
         if self.files.contains_key(path) {
             return Ok(None);
@@ -68,50 +183,15 @@ impl Storage for Memory {
         Ok(Some(below.filter_map(named).collect()))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
         let contents = self.files.get(path).cloned().ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(contents))
     }
 }
 
-/// The database in the folder `dir` of a storage. `names`: the names of the files in it, with their sizes.
-pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String, u64)>) -> Database {
-    let mut listing = DatabaseListing::new(names).in_dir(dir);
-    while let Some(name) = listing.wanted() {
-        let contents = read(storage, &dir.join(name));
-        listing.supply_from(contents.map(Cursor::new));
-    }
-    listing.into_database()
-}
-
-fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
-    let file = storage.open(path)?;
-    let len = usize::try_from(file.len()?).map_err(io::Error::other)?;
-    file.read_at(0, len)
-}
-
-/// Opens a file that the user named. `None`: in the local file system.
-pub(crate) fn open_named(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
-    open(storage, path, false)
-}
-
-/// Opens a file that was found in a folder a moment ago. `None`: in the local file system.
-pub(crate) fn open_listed(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
-    open(storage, path, true)
-}
-
-type Opened = Result<Box<dyn ReadAt + Send + Sync>, PathError>;
-
-fn open(storage: Option<&Arc<dyn Storage>>, path: &Path, listed: bool) -> Opened {
-    match storage {
-        None => Ok(Box::new(open_file(path, listed)?)),
-        Some(storage) => storage.open(path).map_err(|error| PathError::of_io(&error, listed)),
-    }
-}
-
-/// Reads a log into memory, to be read there from its start.
-pub(crate) fn open_log(storage: &dyn Storage, path: &Path) -> io::Result<Cursor<Bytes>> {
-    read(storage, path).map(Cursor::new)
+/// Opens a file. `listed`: its name was found in a folder a moment ago.
+pub(crate) fn open(storage: &dyn Storage, path: &Path, listed: bool) -> Result<Box<dyn Source>, PathError> {
+    storage.open(path).map_err(|error| PathError::of_io(&error, listed))
 }
 
 #[cfg(test)]
@@ -120,7 +200,7 @@ mod tests {
 
     #[test]
     fn folders_in_memory_have_the_files_in_them_alone() {
-        let mut memory = Memory::default();
+        let mut memory = MemoryStorage::default();
         for path in ["db/CURRENT", "db/below/000005.ldb", "dbx/000007.ldb"] {
             memory.insert(path, path.as_bytes());
         }
@@ -129,5 +209,27 @@ mod tests {
         assert_eq!(memory.list(Path::new("d")).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(memory.open(Path::new("db")).err().unwrap().kind(), io::ErrorKind::NotFound);
         assert_eq!(memory.open(Path::new("dbx/000007.ldb")).unwrap().read_at(3, 2).unwrap(), "/0"[..]);
+    }
+
+    #[test]
+    fn a_file_is_refused_that_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| open(&LocalStorage, path, false).err().unwrap().to_string();
+        assert_eq!(refused(folder.path()), "expected a regular file, found a folder");
+        let url = Path::new("s3://bucket/000005.ldb");
+        assert_eq!(
+            refused(url),
+            "expected a path, found a URL (s3:); copy the database to a folder, or mount it"
+        );
+    }
+
+    #[test]
+    fn a_table_that_vanishes_between_listing_and_opening_is_reported_as_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("000005.ldb");
+        let failure = |listed| open(&LocalStorage, &path, listed).err().unwrap().to_string();
+        assert_eq!(failure(true), "vanished: it was there when the folder was listed, and is gone now");
+        // The system's message for this differs between Unix and Windows.
+        assert_eq!(failure(false), "no such file or folder");
     }
 }

@@ -8,14 +8,14 @@ use filterblock::database::Manifest;
 use filterblock::table::ReadAt;
 
 use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
-use super::patched::Sequential;
+use crate::walk::Sequential;
 
 /// Returns also the offsets of the corrected bytes. `None`: the MANIFEST still cannot be relied on.
 pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     let bits = Arc::<Mutex<Vec<u64>>>::default();
     let found = Arc::clone(&bits);
     let tell = Box::new(move |_, bit| found.lock().unwrap_or_else(PoisonError::into_inner).push(bit));
-    let contents = CorrectingLog::new(Sequential::new(source).ok()?, tell);
+    let contents = CorrectingLog::new(Sequential::new(source), tell);
     let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
     let bits = std::mem::take(&mut *bits.lock().unwrap_or_else(PoisonError::into_inner));
     Some((manifest, bits))

@@ -50,30 +50,6 @@ impl<R: ReadAt> ReadAt for Patched<'_, R> {
     }
 }
 
-pub(crate) struct Sequential<R> {
-    source: R,
-    at: u64,
-    len: u64,
-}
-
-impl<R: ReadAt> Sequential<R> {
-    pub(crate) fn new(source: R) -> io::Result<Self> {
-        let len = source.len()?;
-        Ok(Self { source, at: 0, len })
-    }
-}
-
-impl<R: ReadAt> io::Read for Sequential<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.len.saturating_sub(self.at)).unwrap_or(usize::MAX);
-        let bytes = self.source.read_at(self.at, left.min(buffer.len()))?;
-        let Some(target) = buffer.get_mut(..bytes.len()) else { return Ok(0) };
-        target.copy_from_slice(&bytes);
-        self.at = self.at.saturating_add(bytes.len() as u64);
-        Ok(bytes.len())
-    }
-}
-
 /// The type and the checksum after a block.
 pub(crate) const TRAILER: usize = 5;
 
@@ -145,7 +121,7 @@ mod tests {
             }
         }
         let mut read = Vec::new();
-        Sequential::new(patched).unwrap().read_to_end(&mut read).unwrap();
+        crate::walk::Sequential::new(patched).read_to_end(&mut read).unwrap();
         assert_eq!(read, expected);
     }
 }

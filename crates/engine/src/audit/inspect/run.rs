@@ -18,7 +18,7 @@ use crate::report::{
     self, About, Checked, Code, Depth, ErrorKind, Frame, Inspected, Other, Problem, Remark, Subject, Table,
     Totals, Unreadable, Verdict, VerdictCounts, Verified,
 };
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
 use crate::walk::{Folder, InputPath, Inputs, OtherFile, PathError, TableRecord};
 
 /// One result of an inspection.
@@ -72,12 +72,12 @@ impl Engine {
     ) -> io::Result<InspectOutcome> {
         let mut fold = Fold::new(self.depth, sink);
         let effort = ProbeBudget::for_each_of(inputs.paths.len());
-        for InputPath { input, path } in inputs.into_iter() {
+        for InputPath { input, path } in inputs.into_iter(self.files.storage()) {
             match path {
                 Err(error) => fold.take(Event::ListFailed { input, error })?,
                 Ok(path) => {
                     let subject = Subject { path: &path, ..Subject::of(&input) };
-                    match read(&path, policy) {
+                    match read(&path, policy, &**self.files.storage()) {
                         Ok(reader) => fold.table(&subject, None, false, bare_block(reader, effort).into())?,
                         Err(error) => fold.unreadable(&subject, &error)?,
                     }
@@ -111,7 +111,7 @@ impl Survey for InspectSurvey {
         LogUse::Named
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Observer) -> Result<Looked> {
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Result<Looked> {
         self.look(target, source).map(Looked::Table)
     }
 

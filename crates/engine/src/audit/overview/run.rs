@@ -16,7 +16,7 @@ use crate::audit::state::huge_manifest;
 use crate::audit::verify::{VerifySurvey, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
 use crate::report::{Checked, ErrorKind, Inspected, Note, Problem, Table, name_of};
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
 impl Engine {
@@ -64,12 +64,12 @@ impl Survey for OverviewSurvey {
         if self.verify.is_some() { LogUse::ReadAll } else { LogUse::Named }
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, observer: &dyn Observer) -> Result<Looked> {
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Result<Looked> {
         let mut found = self.inspect.look(target, source)?;
         // Those of all tables together would need much memory.
         found.filters = None;
         let verify = self.verify.as_ref();
-        let verdict = verify.map(|verify| verify.table(target, source, observer)).transpose()?;
+        let verdict = verify.map(|verify| verify.table(target, source, progress)).transpose()?;
         Ok(Looked::Table(found, verdict.map(Box::new)))
     }
 

@@ -15,7 +15,7 @@ use crate::report::{
     Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply, Subject,
     Verdict,
 };
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 use crate::words::{counted_as, error_text};
 use crate::{audit::file_type::explain, audit::verify::manifest};
@@ -107,7 +107,7 @@ impl Survey for QuerySurvey {
         target.record().is_none_or(|record| record.live.is_some())
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Observer) -> Result<Asked, Error> {
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Result<Asked, Error> {
         match candidates::table(
             source,
             &self.engine.read,

@@ -8,11 +8,10 @@ use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions, Table};
 
 use super::correction::Correction;
 use super::openers::is_log;
-use crate::audit::correct::patched::Sequential;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::report::{ErrorKind, Fault};
-use crate::walk::Folder;
+use crate::walk::{Folder, Sequential, SharedFile};
 use crate::words::entries_text;
 
 /// What a fault in a file means. `table`: the file, if it opens as a table, with the encoding of its keys. `is_merged`: other
@@ -48,11 +47,11 @@ pub(super) fn meaning<R>(
 
 /// The options of the scan that show more of the file at `path`, in which `fault` was found, as the end of a message.
 /// Empty: none does. `open`: opens the file. `correction`: a correction that has corrected nothing yet.
-pub(super) fn options_text<'a>(
+pub(super) fn options_text(
     fault: &Fault,
     path: &Path,
     opens: bool,
-    open: impl Fn() -> Option<Box<dyn ReadAt + Send + Sync + 'a>>,
+    open: impl Fn() -> Option<SharedFile>,
     correction: &Correction,
     options: &ReadOptions,
 ) -> String {
@@ -104,8 +103,8 @@ fn corrects_table(
 }
 
 fn corrects_log(correction: &Correction, file: impl ReadAt, path: &Path) -> bool {
-    let log = Sequential::new(file).map(|file| correction.log(file, path));
-    log.is_ok_and(|mut log| io::copy(&mut log, &mut io::sink()).is_ok()) && !correction.tell(path).is_empty()
+    let mut log = correction.log(Sequential::new(file), path);
+    io::copy(&mut log, &mut io::sink()).is_ok() && !correction.tell(path).is_empty()
 }
 
 /// The remark on the file that is probably the missing table at `path`; empty if there is none.

@@ -11,7 +11,6 @@ mod run;
 mod steps;
 mod table;
 
-pub(crate) use openers::Stored;
 pub use range::{KeyRange, ScanOutcome, ScanRequest};
 pub use steps::ScanSteps;
 pub use table::{form_doubt, has_internal_keys};

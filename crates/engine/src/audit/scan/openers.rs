@@ -1,30 +1,13 @@
-//! The files of a scan: opening them in a storage, telling logs from tables, and noticing that a file has vanished.
+//! The files of a scan: telling logs from tables, and noticing that a file has vanished.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::{collections::BTreeSet, io};
 
-use bytes::Bytes;
-use filterblock::database::{FileKind, Opener};
-use filterblock::table::ReadAt;
+use filterblock::database::FileKind;
 
 use crate::report::{ErrorKind, Fault};
-use crate::walk::{Folder, Storage, open_log};
-
-pub(crate) struct Stored<'a>(pub(crate) &'a dyn Storage);
-
-impl Opener for Stored<'_> {
-    type Table = Box<dyn ReadAt + Send + Sync>;
-    type Log = io::Cursor<Bytes>;
-
-    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
-        self.0.open(path)
-    }
-
-    fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
-        open_log(self.0, path)
-    }
-}
+use crate::walk::Folder;
 
 /// Returns true if `fault` is that a listed file is gone. `missing`: tables missing even then, set by the first call.
 pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BTreeSet<PathBuf>>) -> bool {

@@ -7,13 +7,12 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use filterblock::database::Opener;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::correction::{CorrectingOpener, Correction};
 use super::database::{DatabaseRows, Progress, unknown_order};
-use super::openers::{Stored, has_vanished, is_log};
+use super::openers::{has_vanished, is_log};
 use super::range::{ScanOutcome, ScanRequest};
 use super::rows::{LogRows, Moved, Rows};
 use super::steps::{finish, pause};
@@ -25,7 +24,7 @@ use crate::audit::reading::{decode_limit, limit_walks};
 use crate::audit::state;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, StateFault, Subject};
-use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, folder};
+use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, folder};
 use crate::words::{count, error_text, repair_command};
 
 /// The maximum number of times in a row that a database is read anew without an entry in between.
@@ -57,14 +56,12 @@ impl Engine {
         request: &ScanRequest,
         sink: &mut S,
     ) -> io::Result<ScanOutcome> {
-        let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
         let options = limit_walks(self.read.clone(), self.max_output);
         let mut scan = Scan {
             engine: self,
             request,
             correction: request.corrects().then(|| Correction::new(&self.read, self.max_output)),
             options,
-            storage: storage.as_deref(),
             sink,
             left: request.limit.unwrap_or(u64::MAX),
             lacks_manifest: false,
@@ -76,22 +73,20 @@ impl Engine {
             remarks: Vec::new(),
             outcome: ScanOutcome::default(),
         };
-        for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
+        for found in self.sources(inputs) {
             scan.take(found).await?;
         }
         Ok(scan.outcome)
     }
 }
 
-type Described<'a> = (Table<Box<dyn ReadAt + Send + Sync + 'a>>, KeyEncoding);
+type Described = (Table<Box<dyn ReadAt + Send + Sync>>, KeyEncoding);
 
 struct Scan<'a, S> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
     correction: Option<Correction>,
-    /// `None`: the local file system.
-    storage: Option<&'a dyn Storage>,
     sink: &'a mut S,
     /// The number of entries that may still be shown.
     left: u64,
@@ -106,7 +101,7 @@ struct Scan<'a, S> {
     /// The files to whose faults no more hints are added.
     hinted: BTreeSet<PathBuf>,
     /// The file that had the last fault. `None` in it: it does not open as a table.
-    described: Option<(PathBuf, Option<Described<'a>>)>,
+    described: Option<(PathBuf, Option<Described>)>,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     outcome: ScanOutcome,
@@ -171,28 +166,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             self.sink.line(ScanLine::State(Subject { remarks, ..subject }, &fault, &said))?;
         }
         if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
-            #[cfg(any(feature = "fs", not(target_os = "unknown")))]
-            let correction = self.correction().map(|correction| correction.of(folder.database()));
-            return match self.storage {
-                #[cfg(not(feature = "fs"))]
-                Some(storage) => self.database(subject, folder, || Stored(storage)).await,
-                #[cfg(feature = "fs")]
-                Some(storage) => {
-                    let opener =
-                        || CorrectingOpener { opener: Stored(storage), correction: correction.clone() };
-                    self.database(subject, folder, opener).await
-                }
-                // There are no files on such systems, and nothing is compiled for them.
-                #[cfg(target_os = "unknown")]
-                None => Ok(()),
-                #[cfg(not(target_os = "unknown"))]
-                None => {
-                    let files = &self.engine.files;
-                    let opener =
-                        || CorrectingOpener { opener: files.clone(), correction: correction.clone() };
-                    self.database(subject, folder, opener).await
-                }
-            };
+            return self.database(subject, folder).await;
         }
         if !folder.is_database() && folder.tables().nth(1).is_some() {
             let text = "no MANIFEST, so each table is shown by itself, with old values and deleted keys";
@@ -223,21 +197,19 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     }
 
     /// Shows a database's entries. Continues after the last one if a file was removed because it is no longer used.
-    async fn database<O: Opener>(
-        &mut self,
-        subject: Subject<'_>,
-        folder: &Arc<Folder>,
-        opener: impl Fn() -> O,
-    ) -> io::Result<()> {
+    async fn database(&mut self, subject: Subject<'_>, folder: &Arc<Folder>) -> io::Result<()> {
+        let correction = self.correction().map(|correction| correction.of(folder.database()));
         let (mut folder, request) = (Arc::clone(folder), self.request);
         let (mut progress, mut shown, mut rounds) = (Progress::default(), Shown::default(), 0);
         self.is_database = true;
         loop {
             let database = folder.database();
             let (range, all) = (&request.range, request.all);
+            let opener =
+                CorrectingOpener { opener: self.engine.files.clone(), correction: correction.clone() };
             let mut rows = match DatabaseRows::new(
                 database,
-                opener(),
+                opener,
                 &self.options,
                 range,
                 all,

@@ -1,19 +1,16 @@
 //! The problems of a database as a whole.
 
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::database::{Database, FileKind, FileState, Manifest};
-use filterblock::table::ReadAt;
 
 use super::own_entries::{self, OpenFile};
-use crate::audit::correct::patched::Sequential;
 use crate::audit::current_manifest::{current, is_goleveldbs_log};
 use crate::audit::skipped::Skipped;
-use crate::report::{ErrorKind, LostRecords, StateFault, UnlistedTables};
-use crate::walk::{Folder, open_listed, reopen};
+use crate::report::{LostRecords, StateFault, UnlistedTables};
+use crate::walk::{Folder, Sequential, Source, reopen};
 
 /// The maximum number of times that a database in use is read.
 const MAX_READINGS: u32 = 16;
@@ -44,14 +41,8 @@ pub(crate) fn faults_for(folder: &Arc<Folder>, key: Option<&[u8]>) -> Vec<StateF
 }
 
 fn faults_now(folder: &Folder, key: Option<&[u8]>) -> Vec<StateFault> {
-    let storage = folder.storage();
-    let open = |path: &Path| {
-        open_listed(storage, path).map_err(|error| match error.kind() {
-            ErrorKind::Vanished => io::ErrorKind::NotFound.into(),
-            _ => io::Error::other(error.to_string()),
-        })
-    };
-    faults_in(folder.database(), &|| current(folder, storage), Some(&open), key)
+    let open = |path: &Path| folder.storage().open(path);
+    faults_in(folder.database(), &|| current(folder), Some(&open), key)
 }
 
 /// The problems of a database that no program changes. `open`: opens its files; `None`: they cannot be read here.
@@ -112,14 +103,11 @@ fn unlisted(
 }
 
 /// The part of a MANIFEST that is lost: it is cut off, or has zeros where records could be.
-fn lost_records(
-    records: &Manifest,
-    source: impl FnOnce() -> Option<Box<dyn ReadAt + Send + Sync>>,
-) -> Option<LostRecords> {
+fn lost_records(records: &Manifest, source: impl FnOnce() -> Option<Box<dyn Source>>) -> Option<LostRecords> {
     if let Some(offset) = records.incomplete_tail() {
         return Some(LostRecords::End(offset));
     }
-    match Skipped::zeros(Sequential::new(source()?).ok()?).ok()?? {
+    match Skipped::zeros(Sequential::new(source()?)).ok()?? {
         Skipped::Zeros(offset) | Skipped::Length(offset) => Some(LostRecords::End(offset)),
         Skipped::Hidden(offset) => Some(LostRecords::Within(offset)),
         Skipped::Sequence(_) => None,

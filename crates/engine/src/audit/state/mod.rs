@@ -50,7 +50,7 @@ impl HugeManifest {
 pub(crate) fn huge_manifest(folder: &Folder) -> Option<HugeManifest> {
     let manifests = || folder.database().files().of_kind(FileKind::Manifest).filter(|file| file.len >= HUGE);
     manifests().next()?;
-    let path = current(folder, folder.storage())?;
+    let path = current(folder)?;
     let file = manifests().find(|file| file.path == path)?;
     huge(&path, file.len, folder.database().manifest().ok()?)
 }

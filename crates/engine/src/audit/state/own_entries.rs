@@ -10,32 +10,30 @@ use filterblock::Error;
 use filterblock::database::{
     Database, DatabaseFile, DatabaseListing, FileKind, Manifest, Opener, Scan, TableStatus,
 };
-use filterblock::table::{
-    BytewiseComparator, ReadAt, ReadOptions, SharedComparator, Table, known_comparator,
-};
+use filterblock::table::{BytewiseComparator, ReadOptions, SharedComparator, Table, known_comparator};
 
-use crate::audit::correct::patched::Sequential;
 use crate::audit::reading::{is_not_whole, limit_walks, read_options};
+use crate::walk::{Sequential, Source};
 
 const MOST_NAMED: usize = 5;
 /// The number of entries in files in use that are passed one by one before the next one is sought.
 const MOST_STEPS: u32 = 32;
 
-pub(crate) type OpenFile<'a> = dyn Fn(&Path) -> io::Result<Box<dyn ReadAt + Send + Sync>> + 'a;
+pub(crate) type OpenFile<'a> = dyn Fn(&Path) -> io::Result<Box<dyn Source>> + 'a;
 
 #[derive(Clone, Copy)]
 struct Files<'a>(&'a OpenFile<'a>);
 
 impl Opener for Files<'_> {
-    type Table = Box<dyn ReadAt + Send + Sync>;
-    type Log = Sequential<Box<dyn ReadAt + Send + Sync>>;
+    type Table = Box<dyn Source>;
+    type Log = Sequential<Box<dyn Source>>;
 
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
         (self.0)(path)
     }
 
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
-        Sequential::new((self.0)(path)?)
+        (self.0)(path).map(Sequential::new)
     }
 }
 

@@ -1,17 +1,16 @@
 //! The tables to tune, and the request.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use filterblock::database::Manifest;
-use filterblock::table::{ReadAt, ReadOptions, Table};
+use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use crate::audit::current_manifest::size_conflict;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::order::Order;
 use crate::audit::policies::Policy;
 use crate::report::{ErrorKind, TuneFailure};
-use crate::walk::{Storage, open_listed};
+use crate::walk::{Source, Storage, open};
 
 pub(super) struct TableInfo {
     pub(super) path: PathBuf,
@@ -26,8 +25,7 @@ pub(super) struct TableInfo {
 pub(super) struct Input<'d> {
     /// In the order of the MANIFEST: by level, then by number.
     pub(super) tables: Vec<TableInfo>,
-    /// `None`: the local file system.
-    pub(super) storage: Option<Arc<dyn Storage>>,
+    pub(super) storage: &'d dyn Storage,
     /// The options of [`read_options`](crate::audit::reading::read_options), with keys as they are stored.
     pub(super) read: &'d ReadOptions,
     /// Tables at a time; `None`: as many as processors.
@@ -43,14 +41,14 @@ pub(super) struct Input<'d> {
 }
 
 impl Input<'_> {
-    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt + Send + Sync>>, TuneFailure> {
+    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn Source>>, TuneFailure> {
         let table = self.tables.get(table);
         if let Some(text) = table.and_then(|table| table.missing.clone()) {
             return Err(TuneFailure::new(text, ErrorKind::Missing));
         }
         // Each table that is looked up has a path.
         let path = table.map_or(Path::new(""), |table| &*table.path);
-        let file = open_listed(self.storage.as_ref(), path)?;
+        let file = open(self.storage, path, true)?;
         let recorded = table.map_or(0, |table| table.size);
         if let Some((expected, found)) = file.len().ok().and_then(|len| size_conflict(recorded, len)) {
             let text = format!("expected {expected}, found {found}");

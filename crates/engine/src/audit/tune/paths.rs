@@ -20,7 +20,7 @@ use crate::engine::{Engine, Sink};
 use crate::report::{
     Advice, Basis, Damage, DamagedPart, ErrorKind, StateFault, TuneFailure, Tuned, Tuning, Verdict,
 };
-use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
+use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, open, reopen};
 
 /// Attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
@@ -57,10 +57,9 @@ impl Engine {
         sink: &mut impl Sink<Tuned>,
     ) -> io::Result<TuneOutcome> {
         let mut outcome = TuneOutcome::default();
-        let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
-        for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
+        for found in self.sources(inputs) {
             outcome.list_failed |= matches!(found, Discovered::ListFailed { .. });
-            let tuned = tuned(found, storage.as_ref(), request, self);
+            let tuned = tuned(found, request, self);
             match tuned.advice.as_ref().map(|advice| advice.verdict) {
                 Some(Verdict::Damaged | Verdict::FalseNegatives) => outcome.has_faults = true,
                 Some(verdict) => outcome.has_failures |= verdict == Verdict::CannotTell,
@@ -86,13 +85,13 @@ impl Engine {
     }
 }
 
-fn tuned(found: Discovered, storage: Option<&Arc<dyn Storage>>, request: &Request, engine: &Engine) -> Tuned {
+fn tuned(found: Discovered, request: &Request, engine: &Engine) -> Tuned {
     let (input, path, result) = match found {
         Discovered::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error.into())),
         Discovered::Failed { input, path, error } => (input, path, Err(error.into())),
         Discovered::Folder { input, path, folder: found } => (input, path, folder(&found, request, engine)),
         Discovered::Table { input, path, .. } => {
-            let result = table(&path, storage, request, engine);
+            let result = table(&path, request, engine);
             (input, path, result)
         }
     };
@@ -136,11 +135,16 @@ fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tu
     let mut attempt = 1;
     loop {
         let tuning = folder_once(&folder, request, engine)?;
-        if tuning.left_out.is_empty() || attempt == ATTEMPTS || !folder.has_vanished_tables() {
+        if tuning.left_out.is_empty() || attempt == ATTEMPTS {
+            return Ok(tuning);
+        }
+        let now = reopen(&folder)?;
+        let tables = BTreeSet::from_iter(now.tables());
+        if folder.tables().all(|table| tables.contains(table)) {
             return Ok(tuning);
         }
         attempt += 1;
-        folder = reopen(&folder)?;
+        folder = now;
     }
 }
 
@@ -191,7 +195,7 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
     let order = manifest.comparator().and_then(Order::of);
     let input = Input {
         tables: tables.collect(),
-        storage: folder.storage().cloned(),
+        storage: &**folder.storage(),
         read: &engine.read,
         jobs: engine.jobs,
         manifest: order.map(|_| manifest),
@@ -220,14 +224,9 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
 }
 
 /// Fails if the file is no table, or if the encoding of its keys cannot be found.
-fn table(
-    path: &Path,
-    storage: Option<&Arc<dyn Storage>>,
-    request: &Request,
-    engine: &Engine,
-) -> Result<Tuning> {
-    let source: Box<dyn ReadAt> = open_named(storage, path)?;
-    let source: &dyn ReadAt = &source;
+fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
+    let storage = &**engine.files.storage();
+    let source: &dyn ReadAt = &open(storage, path, false)?;
     if let Some(kind) = OtherFile::of(path, source) {
         let text = match kind {
             OtherFile::Log => "a log has no filters; give a database or a table",
@@ -247,7 +246,7 @@ fn table(
         vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size(), missing: None }];
     let input = Input {
         tables,
-        storage: storage.cloned(),
+        storage,
         read: &engine.read,
         jobs: engine.jobs,
         manifest: None,

@@ -67,7 +67,7 @@ mod tests {
         let tables = levels.iter().flat_map(of_level).collect();
         Input {
             tables,
-            storage: None,
+            storage: &crate::walk::LocalStorage,
             read,
             jobs: None,
             manifest: None,

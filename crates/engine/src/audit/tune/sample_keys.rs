@@ -185,7 +185,7 @@ mod tests {
     fn input(tables: Vec<TableInfo>, read: &ReadOptions) -> Input<'_> {
         Input {
             tables,
-            storage: None,
+            storage: &crate::walk::LocalStorage,
             read,
             jobs: None,
             manifest: None,

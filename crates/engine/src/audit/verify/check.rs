@@ -17,21 +17,21 @@ use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, S
 use crate::report::{Checked, Code, Note, Problem};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
-    audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
+    audit::stats::sample::KeyFormat, engine::Engine, walk::TableRecord,
 };
 
 /// Bytes between two reports of progress, because showing one costs time.
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// `may_be_unfinished`: found in a folder, not given by itself. `notes_keys`: the verdict notes the different keys.
-/// Fails only with [`Error::NeedRange`].
+/// `report`: gets the bytes that were processed since its last call. Fails only with [`Error::NeedRange`].
 pub(crate) fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,
     may_be_unfinished: bool,
     engine: &Engine,
     notes_keys: bool,
-    observer: &dyn Observer,
+    report: &dyn Fn(u64),
 ) -> Result<Checked> {
     // One kind of source, so that what follows is compiled once.
     let source: &dyn ReadAt = &source;
@@ -44,14 +44,14 @@ pub(crate) fn table<R: ReadAt>(
         let unreported = dealt_with.get() - reported.get();
         if unreported >= PROGRESS_STEP {
             reported.set(dealt_with.get());
-            observer.progress(unreported);
+            report(unreported);
         }
     };
     let mut verdict = Checked::default();
     let result = match Table::open(source, &engine.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
             let table = OpenTable { table: &table, meter: &meter, record, engine, notes_keys };
-            table.check(&|| observer.begin_walk(), &progress, &mut verdict)
+            table.check(&progress, &mut verdict)
         }
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
@@ -67,7 +67,7 @@ pub(crate) fn table<R: ReadAt>(
         compare_record(size, record, &mut verdict);
     }
     // The rest is reported here: index and filter, and all bytes that could not be read.
-    observer.progress(size.saturating_sub(reported.get()));
+    report(size.saturating_sub(reported.get()));
     Ok(verdict)
 }
 
@@ -121,7 +121,7 @@ struct OpenTable<'a, R> {
 }
 
 impl<R: ReadAt> OpenTable<'_, R> {
-    fn check(&self, begin_walk: &dyn Fn(), progress: &dyn Fn(u64), verdict: &mut Checked) -> Result<()> {
+    fn check(&self, progress: &dyn Fn(u64), verdict: &mut Checked) -> Result<()> {
         let table = self.table;
         let stats = table.filter().cloned().map(FilterStats::new);
         // Damage in the index and the blocks sampled is found again by the walk.
@@ -130,7 +130,6 @@ impl<R: ReadAt> OpenTable<'_, R> {
         let encodings = self.encodings(&mut blocks, stats.as_ref())?;
         self.filter_block(verdict);
 
-        begin_walk();
         let budget = Budget::new(Arc::clone(self.meter), self.engine.max_output, table.file_size());
         let mut walk = Walk::new(table, OrderCheck::new(self.expected_order(), &encodings), budget, verdict);
         walk.false_negatives = table.filter().map(|filters| FalseNegativeCheck::new(filters, &encodings));
@@ -284,7 +283,6 @@ mod tests {
     #[derive(Clone, Copy, PartialEq, Debug)]
     enum Event {
         Read { offset: u64 },
-        WalkBegins,
         Progress(u64),
     }
 
@@ -298,40 +296,31 @@ mod tests {
         }
     }
 
-    impl Observer for Watched {
-        fn begin_walk(&self) {
-            self.events.borrow_mut().push(Event::WalkBegins);
-        }
-        fn progress(&self, bytes: u64) {
-            self.events.borrow_mut().push(Event::Progress(bytes));
-        }
-    }
-
     #[test]
-    fn the_observer_learns_when_blocks_are_read_in_order_and_of_every_byte() {
+    fn blocks_are_read_in_order_and_every_byte_is_reported() {
         let mut builder =
             TableBuilder::new(Vec::new(), WriteOptions::default().compression(Compression::None));
         let entries = 0..20_000_u32;
         entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
         let engine = Engine::new().order(Some(Order::Bytewise));
-        let verdict = table(&watched, None, true, &engine, false, &watched).unwrap();
+        let report = |bytes| watched.events.borrow_mut().push(Event::Progress(bytes));
+        let verdict = table(&watched, None, true, &engine, false, &report).unwrap();
         assert_eq!((verdict.entries, verdict.problems.is_empty()), (20_000, true));
 
         let events = watched.events.into_inner();
-        let begin = events.iter().position(|event| *event == Event::WalkBegins).unwrap();
-        let (before, walk) = (&events[..begin], &events[begin + 1..]);
+        // Before the walk, the end of the file and 16 blocks with their trailers are read, of which the first is first.
+        let begin = events.iter().rposition(|event| *event == Event::Read { offset: 0 }).unwrap();
+        let (before, walk) = events.split_at(begin);
         let reads = |events: &[Event]| {
             let offset =
                 |event: &Event| if let Event::Read { offset } = event { Some(*offset) } else { None };
             events.iter().filter_map(offset).collect::<Vec<_>>()
         };
-        // Before the walk, the end of the file and 16 blocks with their trailers are read.
         let is_progress = |event: &Event| matches!(event, Event::Progress(_));
         assert!(reads(before).len() > 16 && !before.iter().any(is_progress), "{before:?}");
         let in_order = reads(walk);
         assert!(in_order.len() > 100 && in_order.is_sorted(), "{in_order:?}");
-        assert!(!walk.contains(&Event::WalkBegins));
         let progress = walk.iter().map(|event| if let Event::Progress(bytes) = event { *bytes } else { 0 });
         assert_eq!(progress.clone().sum::<u64>(), watched.file.len() as u64);
         let steps = progress.filter(|bytes| *bytes > 0).count() as u64;

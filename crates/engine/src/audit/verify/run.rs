@@ -9,7 +9,7 @@ use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
 
 use super::{Versions, check::table, log};
-use crate::audit::current_manifest::{NO_CURRENT, current, missing_manifest, open};
+use crate::audit::current_manifest::{NO_CURRENT, current, missing_manifest};
 use crate::audit::order::Order;
 use crate::audit::skipped::Skipped;
 use crate::audit::{correct, lost_keys::LostKeys, state};
@@ -17,8 +17,8 @@ use crate::engine::{Engine, Sink};
 use crate::report::{
     About, Checked, Code, ErrorKind, Note, Problem, StateFault, Subject, Verdict, VerdictCounts, Verified,
 };
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, Sequential};
 
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
@@ -65,9 +65,9 @@ impl Survey for VerifySurvey {
         &self,
         target: &InputFile,
         source: &R,
-        observer: &dyn Observer,
+        progress: &dyn Fn(u64),
     ) -> Result<Checked, Error> {
-        table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, observer)
+        table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, progress)
     }
 
     fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Checked> {
@@ -237,8 +237,7 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> (Vec<Verified>, Checke
 /// Finds the byte with the only wrong bit in the MANIFEST.
 fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
     let (FileKind::Manifest, _) = FileKind::parse(path.file_name()?.to_str()?)? else { return None };
-    let source =
-        open_listed(folder.storage(), path).ok().filter(|_| ErrorKind::of(error) == ErrorKind::Damaged)?;
+    let source = folder.open_file(path).ok().filter(|_| ErrorKind::of(error) == ErrorKind::Damaged)?;
     let (_, bits) = correct::log::manifest(source)?;
     <[u64; 1]>::try_from(bits).ok().map(|[bit]| bit)
 }
@@ -284,7 +283,7 @@ pub(crate) fn manifest(folder: &Arc<Folder>) -> (Option<(&Path, Problem)>, Check
 fn skipped(folder: &Folder) -> Option<Skipped> {
     let last = folder.database().manifest().ok()?.last_sequence();
     Skipped::sequence(last).or_else(|| {
-        let path = current(folder, folder.storage())?;
-        Skipped::zeros(open(&path, true, folder.storage()).ok()?).ok()?
+        let manifest = folder.open_file(&current(folder)?).ok()?;
+        Skipped::zeros(Sequential::new(manifest)).ok()?
     })
 }

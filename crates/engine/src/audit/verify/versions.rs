@@ -15,7 +15,6 @@ use super::doubt::{Place, Range, doubtful, joined};
 use super::stretches::Stretch;
 use crate::audit::current_manifest::is_goleveldb;
 use crate::audit::order::Order;
-use crate::audit::scan::Stored;
 use crate::engine::Engine;
 use crate::report::{Checked, Code, Problem};
 use crate::run::InputFile;
@@ -94,13 +93,7 @@ impl Versions {
         let ranges = joined(ranges, MAX_OPENED / runs);
         let options = engine.read.clone().comparator(order.comparator());
         let check = Check { database, order, places, engine, options: &options, reads_logs };
-        match folder.storage() {
-            Some(storage) => check.ranges(Stored(&**storage), &ranges),
-            #[cfg(not(target_os = "unknown"))]
-            None => check.ranges(engine.files.clone(), &ranges),
-            #[cfg(target_os = "unknown")]
-            None => None,
-        }
+        check.ranges(engine.files.clone(), &ranges)
     }
 }
 

@@ -10,14 +10,14 @@ use super::{DATABASE, RepairRequest, TARGET, request, run};
 use crate::rebuild::tests::databases::Sample;
 use crate::repair::dry_run;
 use crate::report::RepairStatus;
-use crate::walk::Memory;
+use crate::walk::MemoryStorage;
 
 /// The files of a database, in memory and in a folder.
-fn files() -> (Memory, tempfile::TempDir) {
+fn files() -> (MemoryStorage, tempfile::TempDir) {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join(DATABASE);
     Sample::Levels.make(&dir);
-    let mut memory = Memory::default();
+    let mut memory = MemoryStorage::default();
     for entry in fs::read_dir(&dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_owned();

@@ -2,8 +2,12 @@
 
 use super::*;
 
+fn local() -> Arc<dyn Storage> {
+    Arc::new(LocalStorage)
+}
+
 fn open(dir: &tempfile::TempDir) -> Arc<Folder> {
-    let Ok(PathKind::Folder(folder)) = resolve(dir.path(), None) else { panic!("a folder") };
+    let Ok(PathKind::Folder(folder)) = resolve(dir.path(), &local()) else { panic!("a folder") };
     folder
 }
 
@@ -58,7 +62,7 @@ fn databases_below_a_folder_are_counted() {
     let path = |name: &str| dir.path().join(name.split('/').collect::<PathBuf>());
     let below = path("a/b/c");
     fs::create_dir_all(&below).unwrap();
-    let hint = || open(&dir).nothing_here().to_string();
+    let hint = || nothing_at(open(&dir).path()).to_string();
     assert_eq!(hint(), "no database here: no CURRENT, table (.ldb, .sst) or log");
     fs::write(below.join("000005.ldb"), "").unwrap();
     // What a rebuild keeps for --undo is no database.
@@ -80,7 +84,7 @@ fn a_folder_without_a_manifest_is_no_database() {
     fs::write(dir.path().join("000005.ldb"), "").unwrap();
     let folder = open(&dir);
     assert!(!folder.is_database() && folder.manifest_error().is_none());
-    assert!(resolve(&dir.path().join("missing"), None).is_err());
+    assert!(resolve(&dir.path().join("missing"), &local()).is_err());
     fs::write(dir.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
     let folder = open(&dir);
     assert!(folder.is_database() && !folder.has_records());

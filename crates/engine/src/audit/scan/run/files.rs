@@ -14,9 +14,9 @@ use super::super::table::has_internal_keys;
 use super::Scan;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::report::{ErrorKind, Fault};
-use crate::walk::{Folder, PathError, open_file, open_log};
+use crate::walk::{Folder, PathError, Sequential, SharedFile, open};
 
-impl<'a, S> Scan<'a, S> {
+impl<S> Scan<'_, S> {
     pub(super) fn correction(&self) -> Option<&Correction> {
         self.correction.as_ref().filter(|_| self.request.corrects())
     }
@@ -34,40 +34,23 @@ impl<'a, S> Scan<'a, S> {
         correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
     }
 
-    pub(super) fn open_plain(
-        &self,
-        path: &Path,
-        listed: bool,
-    ) -> Result<Box<dyn ReadAt + Send + Sync + 'a>, PathError> {
-        match self.storage {
-            None => match self.engine.files.open(path) {
-                Ok(file) => Ok(Box::new(file)),
-                Err(error) => Err(open_file(path, listed).err().unwrap_or_else(|| error.into())),
-            },
-            Some(storage) => Ok(storage.open(path)?),
-        }
+    pub(super) fn open_plain(&self, path: &Path, listed: bool) -> Result<SharedFile, PathError> {
+        self.engine.files.open(path).map_err(|error| PathError::of_io(&error, listed))
     }
 
-    pub(super) fn open(
-        &self,
-        path: &Path,
-        listed: bool,
-    ) -> Result<Box<dyn ReadAt + Send + Sync + 'a>, PathError> {
+    pub(super) fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + Sync>, PathError> {
         let file = self.open_plain(path, listed)?;
         match self.correction() {
             Some(correction) => Ok(Box::new(correction.table(file, path)?)),
-            None => Ok(file),
+            None => Ok(Box::new(file)),
         }
     }
 
-    pub(super) fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + Send + 'a>, PathError> {
-        let log: Box<dyn Read + Send + 'a> = match self.storage {
-            None => Box::new(open_file(path, listed)?),
-            Some(storage) => Box::new(open_log(storage, path)?),
-        };
+    pub(super) fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + Send>, PathError> {
+        let log = Sequential::new(open(&**self.engine.files.storage(), path, listed)?);
         Ok(match self.correction() {
             Some(correction) => Box::new(correction.log(log, path)),
-            None => log,
+            None => Box::new(log),
         })
     }
 

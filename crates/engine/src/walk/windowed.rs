@@ -1,22 +1,18 @@
-//! A source that reads more at once, the longer it is read in order.
+//! Sources that are read in order: with windows that grow, and from the start to the end.
 
 use std::fmt::{self, Debug};
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 
-use super::read_ahead::part;
-
-/// The most bytes that are read at once.
-const MOST: usize = 64 << 10;
-
 /// A source for one reader. A read that begins where the last one ended reads ahead as many bytes as were read in
-/// order before it, up to 64 KiB. So at most twice the bytes that are asked for are read.
-pub struct InOrder<R> {
+/// order before it, up to a maximum. So at most twice the bytes that are asked for are read.
+pub struct Windowed<R> {
     source: R,
+    most: usize,
     run: Mutex<Run>,
 }
 
@@ -30,10 +26,11 @@ struct Run {
     window: (u64, Bytes),
 }
 
-impl<R> InOrder<R> {
-    /// Wraps `source`, of which nothing has been read.
-    pub fn new(source: R) -> Self {
-        Self { source, run: Mutex::default() }
+impl<R> Windowed<R> {
+    /// Wraps `source`, of which nothing has been read. `most`: the most bytes that are read at once beyond what is asked
+    /// for; 0: never more than that.
+    pub fn new(source: R, most: usize) -> Self {
+        Self { source, most, run: Mutex::default() }
     }
 
     /// Returns the wrapped source.
@@ -42,17 +39,20 @@ impl<R> InOrder<R> {
     }
 }
 
-impl<R: ReadAt> InOrder<R> {
-    /// Reads `before` bytes, up to 64 KiB and the source's end. `None` if that is at most `len` bytes, or it fails.
+impl<R: ReadAt> Windowed<R> {
+    /// Reads `before` bytes, up to the maximum and the source's end. `None` if that is at most `len` bytes, or it fails.
     fn window(&self, offset: u64, len: usize, before: usize) -> Option<Bytes> {
+        if before.min(self.most) <= len {
+            return None;
+        }
         let left = self.source.len().ok()?.saturating_sub(offset);
-        let ahead = before.min(MOST).min(usize::try_from(left).unwrap_or(MOST));
+        let ahead = before.min(self.most).min(usize::try_from(left).unwrap_or(self.most));
         // A part that cannot be read must not hide the part asked for, which is then read alone.
         (ahead > len).then(|| self.source.read_at(offset, ahead).ok())?
     }
 }
 
-impl<R: ReadAt> ReadAt for InOrder<R> {
+impl<R: ReadAt> ReadAt for Windowed<R> {
     fn len(&self) -> io::Result<u64> {
         self.source.len()
     }
@@ -85,15 +85,52 @@ impl<R: ReadAt> ReadAt for InOrder<R> {
     }
 }
 
-impl<R: Debug> Debug for InOrder<R> {
+impl<R: Debug> Debug for Windowed<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InOrder").field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("Windowed").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+/// The bytes at `offset`, if they are all in a window, which is given by its offset and its bytes.
+fn part((start, bytes): &(u64, Bytes), offset: u64, len: usize) -> Option<Bytes> {
+    let start = usize::try_from(offset.checked_sub(*start)?).ok()?;
+    let end = start.checked_add(len).filter(|&end| end <= bytes.len())?;
+    Some(bytes.slice(start..end))
+}
+
+/// The contents of a source, from its start.
+#[derive(Debug)]
+pub struct Sequential<R> {
+    source: R,
+    at: u64,
+}
+
+impl<R: ReadAt> Sequential<R> {
+    /// Reads `source` from its start.
+    pub const fn new(source: R) -> Self {
+        Self { source, at: 0 }
+    }
+}
+
+impl<R: ReadAt> Read for Sequential<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.source.len()?.saturating_sub(self.at);
+        let len = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let bytes = self.source.read_at(self.at, len)?;
+        let Some(target) = buffer.get_mut(..bytes.len()) else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        target.copy_from_slice(&bytes);
+        self.at = self.at.saturating_add(bytes.len() as u64);
+        Ok(bytes.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MOST: usize = 64 << 10;
 
     /// Bytes in memory, with the ranges that were read. Bytes from `bad` on cannot be read.
     struct Told {
@@ -103,9 +140,9 @@ mod tests {
     }
 
     impl Told {
-        fn new(len: usize, bad: usize) -> InOrder<Self> {
+        fn new(len: usize, bad: usize) -> Windowed<Self> {
             let bytes = (0..len).map(|at| (at / 7 % 251) as u8).collect();
-            InOrder::new(Self { bytes, bad, reads: Mutex::default() })
+            Windowed::new(Self { bytes, bad, reads: Mutex::default() }, MOST)
         }
     }
 
@@ -128,7 +165,7 @@ mod tests {
         }
     }
 
-    fn check(source: &InOrder<Told>, offset: usize, len: usize) {
+    fn check(source: &Windowed<Told>, offset: usize, len: usize) {
         let read = source.read_at(offset as u64, len).ok();
         let end = offset.checked_add(len).filter(|&end| end <= source.source.bad);
         assert_eq!(
