@@ -103,7 +103,7 @@ fn inspect(file: Bytes, sound: bool) {
     assert_eq!(report["file_size"], file.len());
 
     let source = Counting { file, reads: AtomicUsize::new(0) };
-    let opened = inspect_table(&source, Depth::All).expect("bytes can always be read").table.is_opened();
+    let opened = inspect_table(&source, Depth::All).table.is_opened();
     assert!(opened || report["verdict"] != "fine", "{report}");
     if !opened {
         return;

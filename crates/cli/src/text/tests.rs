@@ -29,7 +29,7 @@ fn inspected() -> Inspected {
         let key = [format!("{number:05}key").as_bytes(), &(1_u64 << 8 | 1).to_le_bytes()].concat();
         builder.add(&key, &[b'v'; 40]).unwrap();
     }
-    inspect_table(builder.finish().unwrap().0, Depth::All).unwrap()
+    inspect_table(builder.finish().unwrap().0, Depth::All)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
-use filterblock::{Error, Result, table::ReadAt};
+use filterblock::{Error, table::ReadAt};
 
 use super::reading::{is_not_whole, read_options};
 use super::scan::carve::rows::{CarvedRows, DecodeLimit};
@@ -34,24 +34,24 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
 ];
 
 /// Appends the kind of the damaged file to `text`, if known, or else the entries that can be read at the start of a
-/// table that was cut short. Reads at most 4 MiB, and fails only with [`Error::NeedRange`].
-pub(crate) fn explain<R: ReadAt + ?Sized>(source: &R, error: &Error, text: String) -> Result<String> {
-    let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
-    if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
-        return Ok(format!("{text}; the file is {kind}"));
+/// table that was cut short. Reads at most 4 MiB.
+pub(crate) fn explain<R: ReadAt + ?Sized>(source: &R, error: &Error, text: String) -> String {
+    let Error::Corrupt { .. } = error.without_path() else { return text };
+    if let Some(kind) = kind_of(&start(source, LOOKED_AT)) {
+        return format!("{text}; the file is {kind}");
     }
     if !is_not_whole(error) {
-        return Ok(text);
+        return text;
     }
     // The file may be a table that was cut short.
-    let start = start(source, SALVAGED)?;
+    let start = start(source, SALVAGED);
     let whole = start.len() as u64 == source.len().unwrap_or_default();
     let place = if whole { "".into() } else { format!(" in its first {} bytes", start.len()) };
-    Ok(match count_entries(start) {
+    match count_entries(start) {
         0 => text,
         1 => format!("{text}; 1 entry at its start can be read{place}"),
         entries => format!("{text}; {entries} entries at its start can be read{place}"),
-    })
+    }
 }
 
 /// Counts those of data blocks with correct checksums. `start`: the first bytes of a file.
@@ -73,13 +73,9 @@ fn count_entries(start: Bytes) -> u64 {
 }
 
 /// No bytes if they cannot be read.
-fn start<R: ReadAt + ?Sized>(source: &R, most: u64) -> Result<Bytes> {
-    let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
-    let len = usize::try_from(file_len.min(most)).unwrap_or_default();
-    source.read_at(0, len).or_else(|error| match error.downcast::<Error>() {
-        Ok(error) if error.needs_range() => Err(error),
-        _ => Ok(Bytes::new()),
-    })
+fn start<R: ReadAt + ?Sized>(source: &R, most: u64) -> Bytes {
+    let len = source.len().unwrap_or_default().min(most);
+    source.read_at(0, usize::try_from(len).unwrap_or_default()).unwrap_or_default()
 }
 
 fn kind_of(start: &[u8]) -> Option<&'static str> {

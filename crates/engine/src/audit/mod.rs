@@ -1,5 +1,4 @@
-//! The facts about tables and databases. If a source lacks a range, functions return [`filterblock::Error::NeedRange`]:
-//! supply it and call again. Damage is part of the result, and no error.
+//! The facts about tables and databases. Damage is part of the result, and no error.
 
 pub(crate) mod correct;
 pub(crate) mod current_manifest;
@@ -23,9 +22,6 @@ pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod tune;
 pub(crate) mod verify;
-
-#[cfg(test)]
-mod tests;
 
 pub use lost_keys::{CutKey, LostKeys};
 pub use policies::Policy;

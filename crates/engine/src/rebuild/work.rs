@@ -173,8 +173,7 @@ impl<'r> RebuildPlan<'r> {
             &Engine::new(),
             false,
             &progress,
-        )
-        .map_err(|error| Failure::of(error, path))?;
+        );
         let problems = verdict.problems.to_list();
         let Some(problem) = problems.first() else { return Ok(()) };
         let failure = match problem.code {

@@ -136,8 +136,7 @@ impl<'o> Output<'o> {
             &Engine::new(),
             false,
             &progress,
-        )
-        .map_err(|error| Failure::of(error, path))?;
+        );
         match verdict.problems.to_list().first() {
             Some(problem) => Err(fault(problem)),
             None if verdict.entries != table.entries => {

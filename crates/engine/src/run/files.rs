@@ -140,8 +140,7 @@ fn table<S: Survey>(
     };
     other(survey, &target, &source).unwrap_or_else(|| {
         let found = survey.table(&target, &source, &|bytes| watch.add(bytes));
-        let result = Ok(found.unwrap_or_else(|error| survey.failed(&error)));
-        Event::Table { target, result }
+        Event::Table { target, result: Ok(found) }
     })
 }
 

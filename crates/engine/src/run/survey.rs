@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::{io::Read, sync::Arc};
 
-use filterblock::Error;
 use filterblock::table::ReadAt;
 
 use crate::report::{Remark, Subject};
@@ -134,17 +133,8 @@ pub(crate) trait Survey: Send + Sync + 'static {
         true
     }
 
-    /// Surveys a table. `progress` is called with the bytes that were processed since its last call. Errors are handed to
-    /// [`failed`](Self::failed).
-    fn table<R: ReadAt>(
-        &self,
-        target: &InputFile,
-        source: &R,
-        progress: &dyn Fn(u64),
-    ) -> Result<Self::Found, Error>;
-
-    /// The result for an error of [`table`](Self::table).
-    fn failed(&self, error: &Error) -> Self::Found;
+    /// Surveys a table. `progress` is called with the bytes that were processed since its last call.
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Self::Found;
 
     /// Surveys a file that is no table; `None` if the survey has no use for such files.
     fn other(&self, _: OtherFile, _target: &InputFile, _contents: &mut dyn Read) -> Option<Self::Found> {

@@ -4,7 +4,6 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, path::Path, sync::Arc};
 
-use filterblock::Error;
 use filterblock::table::ReadAt;
 
 use super::Watch;
@@ -30,14 +29,10 @@ impl Survey for Lengths {
         !name(&target.path).starts_with('9')
     }
 
-    fn table<R: ReadAt>(&self, _: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Result<u64, Error> {
+    fn table<R: ReadAt>(&self, _: &InputFile, source: &R, progress: &dyn Fn(u64)) -> u64 {
         let len = source.len().unwrap_or_default();
         progress(len);
-        Ok(len)
-    }
-
-    fn failed(&self, _: &Error) -> u64 {
-        u64::MAX
+        len
     }
 
     fn other(&self, _: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<u64> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions};
-use filterblock::{Result, SharedPolicy, escape_path};
+use filterblock::{SharedPolicy, escape_path};
 
 use super::read;
 use super::table::{bare_block, look};
@@ -111,12 +111,8 @@ impl Survey for InspectSurvey {
         LogUse::Named
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Result<Looked> {
-        self.look(target, source).map(Looked::Table)
-    }
-
-    fn failed(&self, error: &filterblock::Error) -> Looked {
-        Looked::Table(Self::unreadable(error))
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Looked {
+        Looked::Table(self.look(target, source))
     }
 
     fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
@@ -131,12 +127,8 @@ impl Survey for InspectSurvey {
 }
 
 impl InspectSurvey {
-    pub(crate) fn look<R: ReadAt>(&self, target: &InputFile, source: &R) -> Result<Box<Inspected>> {
-        look(source, &self.read, ProbeBudget::for_each_of(target.tables), self.reach).map(Box::new)
-    }
-
-    pub(crate) fn unreadable(error: &filterblock::Error) -> Box<Inspected> {
-        Box::new(Table::unreadable(error.to_string(), ErrorKind::of(error)).into())
+    pub(crate) fn look<R: ReadAt>(&self, target: &InputFile, source: &R) -> Box<Inspected> {
+        Box::new(look(source, &self.read, ProbeBudget::for_each_of(target.tables), self.reach))
     }
 }
 
@@ -146,7 +138,7 @@ pub(crate) enum Looked {
     Other(Box<Checked>, u64),
 }
 
-pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathError>) -> Box<Inspected> {
+pub(crate) fn or_unreadable(result: Result<Box<Inspected>, PathError>) -> Box<Inspected> {
     result.unwrap_or_else(|error| Box::new(Table::unreadable(error.to_string(), error.kind()).into()))
 }
 

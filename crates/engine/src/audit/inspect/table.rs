@@ -1,7 +1,7 @@
 //! Inspection: makes the report on a table from its bytes.
 
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
-use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
+use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
 use crate::audit::rates::{FilterWeights, Marks, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
@@ -10,11 +10,7 @@ use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, 
 use crate::{audit::file_type::explain, words::compression_names};
 
 /// Inspects the table that `source` holds. For a table that cannot be opened, the result has the reason.
-///
-/// # Errors
-///
-/// Only [`filterblock::Error::NeedRange`].
-pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
+pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Inspected {
     look(source, &read_options(), ProbeBudget::for_each_of(1), Reach::of_file(depth))
 }
 
@@ -24,30 +20,29 @@ pub(crate) fn look<R: ReadAt>(
     options: &ReadOptions,
     effort: ProbeBudget,
     reach: Reach,
-) -> Result<Inspected> {
+) -> Inspected {
     // One kind of source, so that what follows is compiled once.
     let source: &dyn ReadAt = &source;
     match Table::open(source, options) {
         Ok(table) => opened(&table, effort, reach),
-        Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
-            let message = explain(&source, &error, error.without_path().to_string())?;
+            let message = explain(&source, &error, error.without_path().to_string());
             let table = Report {
                 is_not_whole: is_not_whole(&error),
                 unreadable: !is_damaged,
                 file_size: if is_unreadable { None } else { source.len().ok() },
                 ..Report::unreadable(message, ErrorKind::of(&error))
             };
-            Ok(table.into())
+            table.into()
         }
     }
 }
 
-fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Result<Inspected> {
+fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Inspected {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, reach)?;
+    let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, reach);
     let offset = table.filter_handle().unwrap_or_default().offset;
     let size = table.filter_handle().unwrap_or_default().size;
     let filter = filters.as_ref().map(|filters| {
@@ -98,7 +93,7 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Res
         ..Report::default()
     };
     let blocks = stats.blocks.offsets;
-    Ok(Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) })
+    Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) }
 }
 
 pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeBudget) -> Inspected {

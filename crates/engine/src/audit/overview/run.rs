@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
-use filterblock::{Error, Result};
 
 use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
@@ -22,7 +21,7 @@ use crate::walk::{Folder, Inputs, OtherFile, PathError};
 impl Engine {
     /// Reads the one database, folder or table that `inputs` lead to, with `verify` every block and every entry. Fails
     /// if there is nothing to show.
-    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, PathError> {
+    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> Result<Overview, PathError> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey::of(self),
             verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
@@ -64,23 +63,18 @@ impl Survey for OverviewSurvey {
         if self.verify.is_some() { LogUse::ReadAll } else { LogUse::Named }
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Result<Looked> {
-        let mut found = self.inspect.look(target, source)?;
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Looked {
+        let mut found = self.inspect.look(target, source);
         // Those of all tables together would need much memory.
         found.filters = None;
         let verify = self.verify.as_ref();
-        let verdict = verify.map(|verify| verify.table(target, source, progress)).transpose()?;
-        Ok(Looked::Table(found, verdict.map(Box::new)))
+        let verdict = verify.map(|verify| verify.table(target, source, progress));
+        Looked::Table(found, verdict.map(Box::new))
     }
 
     fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
         let verdict = other(kind, target, contents).filter(|_| target.listed)?;
         Some(Looked::Log(Box::new(verdict)))
-    }
-
-    fn failed(&self, error: &Error) -> Looked {
-        let verdict = self.verify.as_ref().map(|verify| verify.failed(error));
-        Looked::Table(InspectSurvey::unreadable(error), verdict.map(Box::new))
     }
 
     fn has_vanished(&self, looked: &Looked) -> bool {
@@ -145,7 +139,7 @@ impl Fold {
         self.begun = Some(place);
     }
 
-    fn log(&mut self, target: &InputFile, result: std::result::Result<Looked, PathError>) {
+    fn log(&mut self, target: &InputFile, result: Result<Looked, PathError>) {
         let mut verdict = match result {
             Ok(Looked::Log(verdict)) => *verdict,
             Ok(Looked::Table(..)) => return,
@@ -164,7 +158,7 @@ impl Fold {
         self.overview.found.add(name_of(&target.path), verdict, true);
     }
 
-    fn table(&mut self, target: &InputFile, result: std::result::Result<Looked, PathError>) {
+    fn table(&mut self, target: &InputFile, result: Result<Looked, PathError>) {
         if let Some((folder, error)) = &target.around {
             self.unreadable(folder, "a folder that can be listed", error.clone());
         }

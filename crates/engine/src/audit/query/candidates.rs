@@ -32,7 +32,7 @@ pub(in crate::audit) struct BlockCandidates {
 
 /// Opens the table in `source`, to answer for `keys`. `record`: its record in its database. `is_bytewise`: the user
 /// says that the keys are in bytewise order, which counts if no MANIFEST names an order.
-pub(in crate::audit) fn table<R: ReadAt>(
+pub(super) fn table<R: ReadAt>(
     source: R,
     options: &ReadOptions,
     keys: &LookupKeys,
@@ -41,7 +41,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
 ) -> Result<BlockCandidates> {
     let table = Table::open(source, options)?;
     let filters = table.filter().cloned().map(FilterStats::new);
-    let mut blocks = Blocks::list(&table)?;
+    let mut blocks = Blocks::list(&table);
     let malformed = || table.filter().and_then(|filter| filter.check().err());
     let filter_error = filter_trouble(&table);
     let mut error = filter_error.map(|error| (error_text(error), ErrorKind::of(error)));
@@ -49,7 +49,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
     let mut index = None;
     if TableRecord::is_bytewise_or(record, is_bytewise) {
         let none = BTreeSet::new();
-        let sample = Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0)?;
+        let sample = Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0);
         error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
         index = Some(look_up(&table, keys, sample.key_format().ok()));
     }

@@ -5,8 +5,6 @@ mod index;
 mod logs;
 mod run;
 
-#[cfg(test)]
-pub(super) use candidates::table;
 pub use run::{QueryOutcome, Question, Wanted};
 
 /// The keys to look up, in the order given, with their bytewise order.

@@ -4,8 +4,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use filterblock::escape_path;
 use filterblock::table::ReadAt;
-use filterblock::{Error, escape_path};
 
 use super::LookupKeys;
 use super::candidates::{self, BlockCandidates};
@@ -107,7 +107,7 @@ impl Survey for QuerySurvey {
         target.record().is_none_or(|record| record.live.is_some())
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Result<Asked, Error> {
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Asked {
         match candidates::table(
             source,
             &self.engine.read,
@@ -115,17 +115,12 @@ impl Survey for QuerySurvey {
             self.engine.is_bytewise(),
             target.record(),
         ) {
-            Ok(table) => Ok(Asked::Table(Box::new(table))),
-            Err(error) if error.needs_range() => Err(error),
+            Ok(table) => Asked::Table(Box::new(table)),
             Err(error) => {
-                let text = explain(source, &error, error_text(&error))?;
-                Ok(Asked::Unopened((text, ErrorKind::of(&error))))
+                let text = explain(source, &error, error_text(&error));
+                Asked::Unopened((text, ErrorKind::of(&error)))
             }
         }
-    }
-
-    fn failed(&self, error: &Error) -> Asked {
-        Asked::Unopened((error_text(error), ErrorKind::of(error)))
     }
 
     fn other(&self, kind: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {

@@ -277,8 +277,11 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
                     return self.failed(subject, PathError::failed(ErrorKind::Unsupported, text));
                 }
                 let text = error_text(&error);
-                let explained = file.map(|file| explain(&file, &error, text.clone()));
-                let meaning = Some(Box::new(explained.and_then(Result::ok).unwrap_or(text)));
+                let meaning = match file {
+                    Some(file) => explain(&file, &error, text),
+                    None => text,
+                };
+                let meaning = Some(Box::new(meaning));
                 self.fault(subject, &Fault { meaning, ..error.into() })
             }
         }

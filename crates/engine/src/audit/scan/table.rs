@@ -80,8 +80,8 @@ pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &
 pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     let by_filters = || {
         let filters = table.filter().cloned().map(FilterStats::new);
-        let mut blocks = Blocks::list(table).ok()?;
-        Sample::take(table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0).ok()?.key_format().ok()
+        let mut blocks = Blocks::list(table);
+        Sample::take(table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0).key_format().ok()
     };
     if let Some(format) = by_filters() {
         return format == sample::KeyFormat::Internal;

@@ -6,7 +6,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use filterblock::Error;
 use filterblock::database::{
     Database, DatabaseFile, DatabaseListing, FileKind, Manifest, Opener, Scan, TableStatus,
 };
@@ -188,6 +187,6 @@ impl InUse<'_, '_> {
 
     /// Moves to the next entry. Entries that cannot be read are not there.
     fn advance(&mut self) {
-        while self.scan.next().as_ref().is_err_and(|error: &Error| !error.needs_range()) {}
+        while self.scan.next().is_err() {}
     }
 }

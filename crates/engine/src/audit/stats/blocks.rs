@@ -22,20 +22,20 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// Lists the blocks within the file, but does not read them.
-    pub(crate) fn list<R>(table: &Table<R>) -> Result<Self> {
+    pub(crate) fn list<R>(table: &Table<R>) -> Self {
         let mut blocks = Self::default();
-        table.data_blocks().try_for_each(|handle| blocks.add(table, handle))?;
-        Ok(blocks)
+        table.data_blocks().for_each(|handle| blocks.add(table, handle));
+        blocks
     }
 
     /// Lists the blocks with readable trailers, and the compression types there.
-    pub(crate) fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
+    pub(crate) fn list_with_types<R: ReadAt>(table: &Table<R>) -> (Self, BTreeSet<u8>) {
         let (mut blocks, mut types) = (Self::default(), BTreeSet::new());
         for block in table.data_block_types() {
             types.extend(block.iter().map(|(_, id)| *id));
-            blocks.add(table, block.map(|(handle, _)| handle))?;
+            blocks.add(table, block.map(|(handle, _)| handle));
         }
-        Ok((blocks, types))
+        (blocks, types)
     }
 
     /// True if the index lists as many different sound blocks as it has entries.
@@ -44,7 +44,7 @@ impl Blocks {
     }
 
     /// A block with a fault is noted as damage and not listed.
-    fn add<R>(&mut self, table: &Table<R>, handle: Result<BlockHandle>) -> Result<()> {
+    fn add<R>(&mut self, table: &Table<R>, handle: Result<BlockHandle>) {
         self.entries += 1;
         let file_size = table.file_size();
         match handle {
@@ -64,7 +64,6 @@ impl Blocks {
                 self.damage.note(text, ErrorKind::Damaged, None);
             }
             Ok(handle) => self.offsets.insert(handle.offset),
-            Err(error) if error.needs_range() => return Err(error),
             Err(error) => {
                 let block = match error.without_path() {
                     Error::Corrupt { what: Structure::BlockHandle, offset, .. } => Some(*offset),
@@ -73,7 +72,6 @@ impl Blocks {
                 self.damage.note_error(&error, block);
             }
         }
-        Ok(())
     }
 }
 

@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn chosen(table: &Table<Bytes>) -> (Vec<usize>, Clusters) {
-        let blocks = Blocks::list(table).unwrap();
+        let blocks = Blocks::list(table);
         let clusters = Clusters::choose(table, &blocks);
         let all: Vec<u64> = table.data_blocks().map(|handle| handle.unwrap().offset).collect();
         let at = |handle: BlockHandle| all.iter().position(|at| *at == handle.offset).unwrap();
@@ -155,10 +155,10 @@ mod tests {
     fn keys_are_counted_or_estimated_within_an_interval() {
         for (blocks, exact) in [(16, true), (300, false)] {
             let table = table(blocks, 10);
-            let mut listed = Blocks::list(&table).unwrap();
+            let mut listed = Blocks::list(&table);
             let clusters = Clusters::choose(&table, &listed);
             let none = BTreeSet::new();
-            let sample = Sample::of(clusters.handles(), &table, &mut listed, &none, None, 0).unwrap();
+            let sample = Sample::of(clusters.handles(), &table, &mut listed, &none, None, 0);
             let keys = u64::from(blocks);
             let count = clusters.counts(&sample, &listed).entries.unwrap();
             assert_eq!((count.count, count.exact), (keys, exact));

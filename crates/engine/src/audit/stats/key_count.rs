@@ -63,11 +63,7 @@ pub(crate) struct Counts {
 impl Counts {
     /// Decodes up to 1025 data blocks, spread over the index; `sample`: those already decoded. Both counts are `None`
     /// if none of the first 65 can be decoded. Notes damage in `blocks`.
-    pub(super) fn estimate<R: ReadAt>(
-        table: &Table<R>,
-        blocks: &mut Blocks,
-        sample: &Sample,
-    ) -> Result<Self> {
+    pub(super) fn estimate<R: ReadAt>(table: &Table<R>, blocks: &mut Blocks, sample: &Sample) -> Self {
         let parts = blocks.entries.saturating_sub(1);
         let most =
             if parts <= MIN_PARTS { parts } else { (parts / DECODED_ONE_IN).clamp(FIRST_PARTS, MAX_PARTS) };
@@ -76,7 +72,7 @@ impl Counts {
     }
 
     /// Like [`estimate`](Self::estimate), but decodes all data blocks that the limit allows.
-    pub(super) fn count<R: ReadAt>(table: &Table<R>, blocks: &mut Blocks, sample: &Sample) -> Result<Self> {
+    pub(super) fn count<R: ReadAt>(table: &Table<R>, blocks: &mut Blocks, sample: &Sample) -> Self {
         let parts = blocks.entries.saturating_sub(1);
         let decoded = decode_limit_of(table);
         Self::by_parts(table, blocks, sample, [parts; 3], decoded)
@@ -89,10 +85,10 @@ impl Counts {
         sample: &Sample,
         [first, least, most]: [u64; 3],
         decoded_left: u64,
-    ) -> Result<Self> {
+    ) -> Self {
         let Some(entries) = blocks.entries.checked_sub(1) else {
             let none = blocks.damage.is_none().then(|| EntryCount::exactly(0));
-            return Ok(Self::new(none, none, KeyCounter::new(0), true));
+            return Self::new(none, none, KeyCounter::new(0), true);
         };
         let size = table.file_size();
         let mut counter = Counter {
@@ -105,11 +101,11 @@ impl Counts {
             decoded_left,
         };
         // The last block is not like the others: it may not be full.
-        let last = counter.keys_at(&[entries])?.first().copied().flatten();
+        let last = counter.keys_at(&[entries]).first().copied().flatten();
         let mut parts = Parts { entries, chosen: Vec::new() };
         let mut number = first.min(most);
         loop {
-            parts.refine(number, &mut counter)?;
+            parts.refine(number, &mut counter);
             let is_sound = counter.blocks.damage.is_none();
             let estimate = |least, of: fn(BlockKeys) -> u64| {
                 let count = parts.estimate(last.map(of), counter.blocks.offsets.len(), least, of);
@@ -120,7 +116,7 @@ impl Counts {
             let is_good = number >= least && count.is_none_or(is_good);
             if is_good || number >= most || counter.decoded_left == 0 || counter.read_left == 0 {
                 let is_internal = sample.has_internal_keys(&counter.keys);
-                return Ok(Self::new(count, keys, counter.keys, is_internal));
+                return Self::new(count, keys, counter.keys, is_internal);
             }
             number = number.saturating_mul(2).min(most);
         }
@@ -180,7 +176,7 @@ pub(super) fn spread_at_random<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> 
 
 impl Parts {
     /// Cuts the index into `number` parts. Chooses a block of each, or keeps the one chosen before.
-    fn refine<R: ReadAt>(&mut self, number: u64, counter: &mut Counter<'_, R>) -> Result<()> {
+    fn refine<R: ReadAt>(&mut self, number: u64, counter: &mut Counter<'_, R>) {
         let number = number.min(self.entries);
         let mut positions = Vec::new();
         for part in 0..number {
@@ -190,10 +186,9 @@ impl Parts {
                 positions.push(position(start..end, self.entries));
             }
         }
-        let keys = counter.keys_at(&positions)?;
+        let keys = counter.keys_at(&positions);
         self.chosen.extend(positions.into_iter().zip(keys));
         self.chosen.sort_by_key(|(one, _)| *one);
-        Ok(())
     }
 
     fn start(&self, part: u64, number: u64) -> u64 {
@@ -257,7 +252,7 @@ impl Parts {
 impl<R: ReadAt> Counter<'_, R> {
     /// `positions` in the index are ascending. `None`: no block within the file, or it cannot be decoded, exceeds a
     /// limit, or was counted before.
-    fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<BlockKeys>>> {
+    fn keys_at(&mut self, positions: &[u64]) -> Vec<Option<BlockKeys>> {
         let mut handles = (0..).zip(self.table.data_blocks());
         let handles: Vec<Option<BlockHandle>> = positions
             .iter()
@@ -270,31 +265,28 @@ impl<R: ReadAt> Counter<'_, R> {
         let mut offsets: Vec<u64> = handles.iter().flatten().map(|handle| handle.offset).collect();
         offsets.sort_unstable();
         let before = keys_before(self.table, &offsets);
-        let keys = handles.into_iter().map(|handle| {
-            handle.map_or(Ok(None), |handle| self.keys_of(handle, before.get(&handle.offset).copied()))
-        });
-        keys.collect()
+        let keys = |handle: Option<BlockHandle>| {
+            handle.and_then(|handle| self.keys_of(handle, before.get(&handle.offset).copied()))
+        };
+        handles.into_iter().map(keys).collect()
     }
 
-    fn keys_of(&mut self, handle: BlockHandle, before: Option<u64>) -> Result<Option<BlockKeys>> {
+    fn keys_of(&mut self, handle: BlockHandle, before: Option<u64>) -> Option<BlockKeys> {
         if !self.seen.insert(handle.offset) {
-            return Ok(None);
+            return None;
         }
         if let Some(known) = self.sample.keys_of(handle.offset) {
-            return Ok(known);
+            return known;
         }
         if handle.size > self.read_left || self.decoded_left == 0 {
-            return Ok(None);
+            return None;
         }
         self.read_left -= handle.size;
-        match self.count(handle, before) {
-            Ok(keys) => Ok(Some(keys)),
-            Err(error) if error.needs_range() => Err(error),
-            Err(error) => {
-                self.blocks.damage.note_block(&error, handle.offset);
-                Ok(None)
-            }
+        let counted = self.count(handle, before);
+        if let Err(error) = &counted {
+            self.blocks.damage.note_block(error, handle.offset);
         }
+        counted.ok()
     }
 
     fn count(&mut self, handle: BlockHandle, before: Option<u64>) -> Result<BlockKeys> {

@@ -65,7 +65,7 @@ impl Sample {
         types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
         neighbours: usize,
-    ) -> Result<Self> {
+    ) -> Self {
         Self::of(spread(table, blocks), table, blocks, types, filters, neighbours)
     }
 
@@ -77,7 +77,7 @@ impl Sample {
         types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
         neighbours: usize,
-    ) -> Result<Self> {
+    ) -> Self {
         let mut sample = Self { keys: KeyCounter::new(blocks.entries), ..Self::default() };
         let handles: Vec<BlockHandle> = handles.into_iter().collect();
         let mut offsets: Vec<u64> = handles.iter().map(|handle| handle.offset).collect();
@@ -102,7 +102,6 @@ impl Sample {
             sample.bytes = sample.bytes.saturating_add(handle.size);
             match read {
                 Ok((_, decoded)) => left = left.saturating_sub(decoded),
-                Err(error) if error.needs_range() => return Err(error),
                 Err(error) => {
                     left = failed;
                     if !blocks.damage.note_block(&error, handle.offset) {
@@ -111,7 +110,7 @@ impl Sample {
                 }
             }
         }
-        Ok(sample)
+        sample
     }
 
     /// `before`: the hash of the user key in the index entry of the block before. Returns the block's counts, and its
@@ -275,8 +274,8 @@ const TYPES: [u8; 2] = [0, 1];
 /// Takes keys for internal keys if filters reveal it, or else if all keys of the first data block end like them.
 pub(crate) fn encoding_of<R: ReadAt>(table: &Table<R>) -> Result<KeyEncoding> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let mut blocks = Blocks::list(table)?;
-    let sample = Sample::take(table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0)?;
+    let mut blocks = Blocks::list(table);
+    let sample = Sample::take(table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0);
     match sample.key_format() {
         Ok(KeyFormat::Internal) => return Ok(KeyEncoding::Internal),
         Ok(KeyFormat::User) => return Ok(KeyEncoding::Whole),
@@ -309,7 +308,7 @@ mod tests {
         let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
         (0..100_u8).for_each(|key| builder.add(&[key], b"value").unwrap());
         let table = Table::open(builder.finish().unwrap().0, &read_options()).unwrap();
-        let blocks = Blocks::list(&table).unwrap();
+        let blocks = Blocks::list(&table);
         let all: Vec<u64> = table.data_blocks().map(|handle| handle.unwrap().offset).collect();
         let chosen = spread(&table, &blocks);
         let places: Vec<_> =

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use filterblock::Error;
 use filterblock::table::{BlockHandle, Origin, ReadAt, Table};
-use filterblock::{Error, Result};
 
 use super::blocks::Blocks;
 use super::clusters::Clusters;
@@ -70,40 +70,40 @@ impl TableStats {
         filters: Option<&FilterStats>,
         neighbours: usize,
         reach: Reach,
-    ) -> Result<Self> {
+    ) -> Self {
         let metaindex = Metaindex::read(table);
         let filter_error = filter_trouble(table).map(Error::without_path);
         let (mut blocks, types) = match reach {
-            Reach::All => Blocks::list_with_types(table)?,
-            Reach::Tail | Reach::Places | Reach::Spread => (Blocks::list(table)?, BTreeSet::new()),
+            Reach::All => Blocks::list_with_types(table),
+            Reach::Tail | Reach::Places | Reach::Spread => (Blocks::list(table), BTreeSet::new()),
         };
         let (sample, compression, counts) = match reach {
             Reach::Tail => (Sample::default(), types, Counts::default()),
             Reach::Places => {
                 let clusters = Clusters::choose(table, &blocks);
                 table.source().will_need(&clusters.ranges(table.file_size()));
-                let types = types_of(table, clusters.handles())?;
-                let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours)?;
+                let types = types_of(table, clusters.handles());
+                let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours);
                 let counts = clusters.counts(&sample, &blocks);
                 (sample, types, counts)
             }
             Reach::Spread => {
                 let handles = spread_at_random(table, &blocks);
-                let types = types_of(table, handles.iter().copied())?;
-                let sample = Sample::of(handles, table, &mut blocks, &types, filters, neighbours)?;
-                let counts = Counts::estimate(table, &mut blocks, &sample)?;
+                let types = types_of(table, handles.iter().copied());
+                let sample = Sample::of(handles, table, &mut blocks, &types, filters, neighbours);
+                let counts = Counts::estimate(table, &mut blocks, &sample);
                 (sample, types, counts)
             }
             Reach::All => {
-                let sample = Sample::take(table, &mut blocks, &types, filters, neighbours)?;
-                let counts = Counts::count(table, &mut blocks, &sample)?;
+                let sample = Sample::take(table, &mut blocks, &types, filters, neighbours);
+                let counts = Counts::count(table, &mut blocks, &sample);
                 (sample, types, counts)
             }
         };
         let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
         let encoding = if is_internal { KeyEncoding::Internal } else { KeyEncoding::Whole };
         blocks.damage.find_lost_keys(table, encoding);
-        Ok(Self {
+        Self {
             file_size: table.file_size(),
             blocks,
             compression,
@@ -117,7 +117,7 @@ impl TableStats {
             origin: table.origin(),
             sample,
             counts,
-        })
+        }
     }
 
     /// `None`: the table has or may have a filter block, or its number of entries is unknown.
@@ -128,13 +128,8 @@ impl TableStats {
 }
 
 /// A trailer that cannot be read adds no type.
-fn types_of<R: ReadAt>(table: &Table<R>, handles: impl Iterator<Item = BlockHandle>) -> Result<BTreeSet<u8>> {
-    let types = handles.map(|handle| table.compression_of(handle));
-    let mut found = BTreeSet::new();
-    for id in types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)) {
-        found.insert(id?);
-    }
-    Ok(found)
+fn types_of<R: ReadAt>(table: &Table<R>, handles: impl Iterator<Item = BlockHandle>) -> BTreeSet<u8> {
+    handles.filter_map(|handle| table.compression_of(handle).ok()).collect()
 }
 
 /// Further names are only counted: prefix compression lets a small file hold very many.

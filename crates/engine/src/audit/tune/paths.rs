@@ -237,8 +237,7 @@ fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
     }
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
-        let explained = explain(source, &error, failure.text.clone());
-        TuneFailure { text: explained.unwrap_or(failure.text), ..failure }
+        TuneFailure { text: explain(source, &error, failure.text), ..failure }
     };
     let table = Table::open(source, &engine.read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{cell::Cell, collections::BTreeSet};
 
 use filterblock::table::{Meter, ReadAt, Table};
-use filterblock::{Error, LegacyHash, Result, quote};
+use filterblock::{Error, LegacyHash, quote};
 
 use super::order::{ExpectedOrder, OrderCheck};
 use super::stretches::TableStretches;
@@ -24,7 +24,7 @@ use crate::{
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// `may_be_unfinished`: found in a folder, not given by itself. `notes_keys`: the verdict notes the different keys.
-/// `report`: gets the bytes that were processed since its last call. Fails only with [`Error::NeedRange`].
+/// `report`: gets the bytes that were processed since its last call.
 pub(crate) fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,
@@ -32,7 +32,7 @@ pub(crate) fn table<R: ReadAt>(
     engine: &Engine,
     notes_keys: bool,
     report: &dyn Fn(u64),
-) -> Result<Checked> {
+) -> Checked {
     // One kind of source, so that what follows is compiled once.
     let source: &dyn ReadAt = &source;
     let size = source.len().unwrap_or_default();
@@ -48,27 +48,25 @@ pub(crate) fn table<R: ReadAt>(
         }
     };
     let mut verdict = Checked::default();
-    let result = match Table::open(source, &engine.read.clone().meter(Arc::clone(&meter))) {
+    match Table::open(source, &engine.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
             let table = OpenTable { table: &table, meter: &meter, record, engine, notes_keys };
-            table.check(&progress, &mut verdict)
+            table.check(&progress, &mut verdict);
         }
-        Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let record = record.filter(|_| may_be_unfinished);
             let problem = Problem::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
-            explain(&source, &error, problem.found.clone())
-                .map(|found| not_opened(&error, Problem { found, ..problem }, record, &mut verdict))
+            let found = explain(&source, &error, problem.found.clone());
+            not_opened(&error, Problem { found, ..problem }, record, &mut verdict);
         }
-    };
+    }
     engine.meter.add(&meter);
-    result?;
     if let Some(record) = record {
         compare_record(size, record, &mut verdict);
     }
     // The rest is reported here: index and filter, and all bytes that could not be read.
     report(size.saturating_sub(reported.get()));
-    Ok(verdict)
+    verdict
 }
 
 /// Finds the byte with the only wrong bit in the footer or the index of a table that does not open.
@@ -121,13 +119,13 @@ struct OpenTable<'a, R> {
 }
 
 impl<R: ReadAt> OpenTable<'_, R> {
-    fn check(&self, progress: &dyn Fn(u64), verdict: &mut Checked) -> Result<()> {
+    fn check(&self, progress: &dyn Fn(u64), verdict: &mut Checked) {
         let table = self.table;
         let stats = table.filter().cloned().map(FilterStats::new);
         // Damage in the index and the blocks sampled is found again by the walk.
-        let mut blocks = Blocks::list(table)?;
+        let mut blocks = Blocks::list(table);
         verdict.data_blocks = blocks.offsets.len();
-        let encodings = self.encodings(&mut blocks, stats.as_ref())?;
+        let encodings = self.encodings(&mut blocks, stats.as_ref());
         self.filter_block(verdict);
 
         let budget = Budget::new(Arc::clone(self.meter), self.engine.max_output, table.file_size());
@@ -139,7 +137,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         walk.seen = (!blocks.are_distinct()).then(Offsets::default);
         let is_live = self.record.is_some_and(|record| record.live.is_some());
         walk.stretches = is_live.then(|| TableStretches::new(table.file_size()));
-        walk.all(progress)?;
+        walk.all(progress);
         let mut walked = walk.end();
         verdict.stretches = walked.stretches.take().map(TableStretches::into_list).unwrap_or_default();
         count_keys(std::mem::take(&mut walked.counter), &encodings, walked.complete, verdict);
@@ -160,7 +158,6 @@ impl<R: ReadAt> OpenTable<'_, R> {
         if unused > 0 && walked.complete {
             verdict.notes.push(Note::UnusedBytes(unused));
         }
-        Ok(())
     }
 
     fn expected_order(&self) -> ExpectedOrder {
@@ -178,17 +175,17 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 
     /// The likelier one first; only one if it is known, or if the filters reveal it.
-    fn encodings(&self, blocks: &mut Blocks, filters: Option<&FilterStats>) -> Result<Vec<KeyEncoding>> {
+    fn encodings(&self, blocks: &mut Blocks, filters: Option<&FilterStats>) -> Vec<KeyEncoding> {
         if self.record.is_some() {
-            return Ok(vec![KeyEncoding::Internal]);
+            return vec![KeyEncoding::Internal];
         }
-        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters, 0)?;
-        Ok(match sample.key_format() {
+        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters, 0);
+        match sample.key_format() {
             Ok(KeyFormat::Internal) => vec![KeyEncoding::Internal],
             Ok(KeyFormat::User) => vec![KeyEncoding::Whole],
             Err(_) if sample.looks_internal() => vec![KeyEncoding::Internal, KeyEncoding::Whole],
             Err(_) => vec![KeyEncoding::Whole, KeyEncoding::Internal],
-        })
+        }
     }
 
     /// Checks the filter block itself, or finds out why there is none to check.
@@ -305,7 +302,7 @@ mod tests {
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
         let engine = Engine::new().order(Some(Order::Bytewise));
         let report = |bytes| watched.events.borrow_mut().push(Event::Progress(bytes));
-        let verdict = table(&watched, None, true, &engine, false, &report).unwrap();
+        let verdict = table(&watched, None, true, &engine, false, &report);
         assert_eq!((verdict.entries, verdict.problems.is_empty()), (20_000, true));
 
         let events = watched.events.into_inner();

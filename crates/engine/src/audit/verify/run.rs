@@ -61,21 +61,12 @@ impl Survey for VerifySurvey {
         LogUse::ReadAll
     }
 
-    fn table<R: ReadAt>(
-        &self,
-        target: &InputFile,
-        source: &R,
-        progress: &dyn Fn(u64),
-    ) -> Result<Checked, Error> {
+    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Checked {
         table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, progress)
     }
 
     fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Checked> {
         other(kind, target, contents)
-    }
-
-    fn failed(&self, error: &Error) -> Checked {
-        Checked::of_problem(Problem::of(error))
     }
 
     fn has_vanished(&self, verdict: &Checked) -> bool {

@@ -1,7 +1,7 @@
 //! The walk through a table: its index, and every entry of every data block.
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
-use filterblock::{Error, LegacyHash, Result, Structure, quote};
+use filterblock::{Error, LegacyHash, Structure, quote};
 
 use super::budget::{Budget, Exceeded};
 use super::false_negatives::{BATCH_KEYS, Batch, StoredKey};
@@ -50,7 +50,7 @@ const MAX_TRIED_BITS: u32 = 4;
 const MAX_TRIED_BLOCK: usize = 1 << 20;
 
 pub(super) struct Walked {
-    pub(super) order: std::result::Result<Problems, Note>,
+    pub(super) order: Result<Problems, Note>,
     pub(super) false_negatives: Option<(u64, Problems, Option<LegacyHash>)>,
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) last_key: Option<Vec<u8>>,
@@ -65,18 +65,6 @@ pub(super) struct Walked {
 struct Bounds<'k> {
     after: Option<&'k [u8]>,
     up_to: Option<&'k [u8]>,
-}
-
-/// Why a walk ends early.
-enum Stop {
-    OverBudget(Exceeded),
-    NeedRange(Error),
-}
-
-impl From<Exceeded> for Stop {
-    fn from(exceeded: Exceeded) -> Self {
-        Self::OverBudget(exceeded)
-    }
 }
 
 impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
@@ -107,8 +95,8 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
     }
 
-    pub(super) fn all(&mut self, progress: &dyn Fn(u64)) -> Result<()> {
-        self.data_blocks(progress)?;
+    pub(super) fn all(&mut self, progress: &dyn Fn(u64)) {
+        self.data_blocks(progress);
         self.extents.add(self.table.index_handle());
         if self.table.metaindex().is_some() {
             self.extents.add(self.table.metaindex_handle());
@@ -120,7 +108,6 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                 self.extents.add(handle);
             }
         }
-        Ok(())
     }
 
     pub(super) fn end(self) -> Walked {
@@ -137,28 +124,24 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
     }
 
-    fn data_blocks(&mut self, progress: &dyn Fn(u64)) -> Result<()> {
+    fn data_blocks(&mut self, progress: &dyn Fn(u64)) {
         let mut index = self.table.index();
         let mut before: Option<Vec<u8>> = None;
         loop {
             match index.next() {
                 Ok(true) => {}
-                Ok(false) => return Ok(()),
+                Ok(false) => return,
                 Err(error) => {
                     self.damage(&error, Bounds { after: before.as_deref(), up_to: None });
-                    return Ok(());
+                    return;
                 }
             }
             let bounds = Bounds { after: before.as_deref(), up_to: Some(index.key()) };
             match index.handle() {
                 Ok(handle) => {
-                    match self.block(handle, bounds) {
-                        Ok(()) => {}
-                        Err(Stop::NeedRange(error)) => return Err(error),
-                        Err(Stop::OverBudget(exceeded)) => {
-                            self.over_budget(exceeded, handle.offset, bounds.after);
-                            return Ok(());
-                        }
+                    if let Err(exceeded) = self.block(handle, bounds) {
+                        self.over_budget(exceeded, handle.offset, bounds.after);
+                        return;
                     }
                     progress(handle.size);
                 }
@@ -168,7 +151,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             self.budget.spend_keys(index.key().len());
             if let Err(exceeded) = self.budget.check() {
                 self.over_budget(exceeded, self.table.index_handle().offset, Some(index.key()));
-                return Ok(());
+                return;
             }
             let before = before.get_or_insert_default();
             before.clear();
@@ -177,7 +160,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 
     /// `bounds`: of the block's keys, by the index.
-    fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> std::result::Result<(), Stop> {
+    fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> Result<(), Exceeded> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
             self.verdict.problems.add(Code::RepeatedBlock, || {
@@ -199,11 +182,10 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         };
         let mut entries = match entered {
             Ok(entries) => entries,
-            Err(error) if error.needs_range() => return Err(Stop::NeedRange(error)),
             Err(error) => {
                 let bit = self.wrong_bit(&error, handle, bounds);
                 self.damage_with(&error, bounds, bit);
-                return Ok(self.budget.check()?);
+                return self.budget.check();
             }
         };
         self.extents.add(handle);
@@ -215,7 +197,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         if let Some(false_negatives) = &mut self.false_negatives {
             false_negatives.end_block();
         }
-        Ok(within?)
+        within
     }
 
     fn entries(
@@ -223,7 +205,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         entries: &mut BlockCursor<'_>,
         offset: u64,
         bounds: Bounds<'_>,
-    ) -> std::result::Result<(), Exceeded> {
+    ) -> Result<(), Exceeded> {
         let mut within = self.budget.check();
         while within.is_ok() {
             match entries.next() {
@@ -243,7 +225,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         within.and(self.keys(offset))
     }
 
-    fn keys(&mut self, offset: u64) -> std::result::Result<(), Exceeded> {
+    fn keys(&mut self, offset: u64) -> Result<(), Exceeded> {
         let encoding = self.encoding;
         let mut keys = [StoredKey::default(); BATCH_KEYS];
         debug_assert!(self.batch.keys.len() <= BATCH_KEYS, "no key is left out");
