@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -21,16 +20,16 @@ const IDLE: Duration = Duration::from_millis(200);
 pub(crate) enum Stepped {
     /// There is more to do.
     More(Work),
-    Ended(Result<(), String>),
+    Ended,
     Panicked,
 }
 
 /// Takes one step of the work, up to the next batch or the end.
 pub(crate) fn step(mut work: Work) -> Stepped {
-    let poll = || work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    match catch_unwind(AssertUnwindSafe(poll)) {
-        Ok(Poll::Pending) => Stepped::More(work),
-        Ok(Poll::Ready(result)) => Stepped::Ended(result),
+    match catch_unwind(AssertUnwindSafe(|| work.step())) {
+        Ok(Ok(true)) => Stepped::More(work),
+        // At the end, or nobody wants more.
+        Ok(_) => Stepped::Ended,
         Err(_) => Stepped::Panicked,
     }
 }

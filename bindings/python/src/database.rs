@@ -20,9 +20,10 @@ use crate::iterators::{Pairs, Parts, Scan, lock};
 use crate::kept::{Found, Kept, Version};
 use crate::keys::Keys;
 use crate::lookup::value_of;
+use crate::producer::Work;
 use crate::scan::{begin, order_of};
 use crate::stream::Stream;
-use crate::walk::{self, Wanted};
+use crate::walk::{DatabaseWork, Wanted};
 use crate::with::closed_by_with;
 
 /// A database, for reading only.
@@ -83,7 +84,8 @@ impl Database {
         let stream = if version.is_ordered || bounds.reverse {
             let (kept, with_value) = (Arc::clone(&self.kept), parts.has_value());
             let wanted = Wanted { bounds, with_value };
-            let stream = Stream::new(|producer| walk::database(kept, version, wanted, producer), false);
+            let work = |producer| Box::new(DatabaseWork::new(kept, version, wanted, producer)) as Work;
+            let stream = Stream::new(work, false);
             Arc::new(Mutex::new(stream))
         } else {
             let request = ScanRequest { range: bounds.to_range(), ..ScanRequest::default() };

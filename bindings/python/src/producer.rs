@@ -2,15 +2,12 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::task::Poll;
 
-use filterblock_engine::Sink;
 use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
+use filterblock_engine::{ScanCursor, ScanStep};
 
 /// The number of entries in the first batch. The next batches are larger, up to [`MOST_ENTRIES`].
 const FIRST_ENTRIES: usize = 16;
@@ -18,17 +15,16 @@ pub(crate) const MOST_ENTRIES: usize = 2048;
 /// The bytes of keys and values that complete a batch.
 const MOST_BYTES: usize = 256 << 10;
 
-/// The work of an iterator. It pauses after each batch, and takes no thread in between. An error is a message for an
-/// exception.
-pub(crate) type Work = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+/// The number of keys that are passed over in one step.
+pub(crate) const PASSED: u32 = 4096;
 
-/// Pauses the work once.
-pub(crate) fn pause() -> impl Future<Output = ()> + Send {
-    let mut has_paused = false;
-    std::future::poll_fn(move |_| match std::mem::replace(&mut has_paused, true) {
-        true => Poll::Ready(()),
-        false => Poll::Pending,
-    })
+/// The work of an iterator, which takes no thread between two steps.
+pub(crate) type Work = Box<dyn Walk>;
+
+pub(crate) trait Walk: Send {
+    /// Goes on until a batch has been sent, or over some thousand keys. Returns false at the end. An error means that
+    /// nobody wants more.
+    fn step(&mut self) -> io::Result<bool>;
 }
 
 /// Entries, with their keys and values end to end.
@@ -174,24 +170,37 @@ impl Producer {
     }
 }
 
-impl Sink<ScanLine<'_>> for Producer {
-    #[inline]
-    fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
-        match line {
-            ScanLine::Entry(_, row) => self.entry(&row),
-            ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
-                self.fault(subject.path, fault)
-            }
-            ScanLine::End(subject, _) => subject.remarks.iter().try_for_each(|remark| {
-                self.flush()?;
-                self.send(Message::Note(remark.line()))
-            }),
-        }
-    }
+/// A scan as the work of an iterator.
+pub(crate) struct ScanWork {
+    pub(crate) cursor: ScanCursor,
+    pub(crate) producer: Producer,
+}
 
-    #[inline]
-    fn wants_pause(&self) -> bool {
-        self.has_flushed()
+impl Walk for ScanWork {
+    fn step(&mut self) -> io::Result<bool> {
+        let producer = &mut self.producer;
+        loop {
+            match self.cursor.step() {
+                ScanStep::Line => match self.cursor.line() {
+                    Some(ScanLine::Entry(_, row)) => producer.entry(&row)?,
+                    Some(ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault)) => {
+                        producer.fault(subject.path, fault)?;
+                    }
+                    Some(ScanLine::End(subject, _)) => {
+                        for remark in subject.remarks {
+                            producer.flush()?;
+                            producer.send(Message::Note(remark.line()))?;
+                        }
+                    }
+                    None => {}
+                },
+                ScanStep::Pause => return Ok(true),
+                ScanStep::End => return Ok(false),
+            }
+            if producer.has_flushed() {
+                return Ok(true);
+            }
+        }
     }
 }
 

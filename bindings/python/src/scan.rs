@@ -1,9 +1,7 @@
 //! Scans: what `filterblock scan` finds.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 
 use filterblock_engine::{Engine, Inputs, KeyOrder, ScanRequest};
 use pyo3::exceptions::PyValueError;
@@ -13,6 +11,7 @@ use crate::bounds::RangeArguments;
 use crate::entry::fields;
 use crate::iterators::Scan;
 use crate::kept::FILES;
+use crate::producer::{ScanWork, Work};
 use crate::stream::Stream;
 
 /// Returns the order that the caller says keys are in, for databases without a sound MANIFEST.
@@ -34,18 +33,8 @@ pub(crate) fn begin(engine: &Engine, path: PathBuf, request: ScanRequest) -> Arc
     let engine = engine.clone().files(FILES.clone());
     // Looking for blocks in a large file is one step.
     let is_slow = request.carve;
-    let stream = Stream::new(
-        |producer| {
-            let mut steps = engine.scan_steps(inputs, request, producer);
-            Box::pin(std::future::poll_fn(move |_| match steps.step() {
-                None => Poll::Pending,
-                // Nobody wants more.
-                Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Poll::Ready(Ok(())),
-                Some(result) => Poll::Ready(result.map(drop).map_err(|error| error.to_string())),
-            }))
-        },
-        is_slow,
-    );
+    let work = |producer| -> Work { Box::new(ScanWork { cursor: engine.scan(inputs, request), producer }) };
+    let stream = Stream::new(work, is_slow);
     Arc::new(Mutex::new(stream))
 }
 

@@ -158,10 +158,7 @@ impl Stream {
         };
         match stepped {
             Stepped::More(work) => self.doing = Doing::Here(work),
-            Stepped::Ended(result) => {
-                self.doing = Doing::Ended;
-                result.map_err(PyRuntimeError::new_err)?;
-            }
+            Stepped::Ended => self.doing = Doing::Ended,
             Stepped::Panicked => {
                 self.doing = Doing::Ended;
                 let message = "reading has panicked: please report this";

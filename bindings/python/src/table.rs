@@ -20,8 +20,9 @@ use crate::filter_block::FilterBlockReader;
 use crate::iterators::{Pairs, Parts, Scan, lock};
 use crate::keys::Keys;
 use crate::lookup::value_of;
+use crate::producer::Work;
 use crate::stream::{Stream, Streams};
-use crate::walk::{self, TableWanted};
+use crate::walk::{TableWanted, TableWork};
 use crate::with::closed_by_with;
 
 /// The greatest sequence number and the type of a value.
@@ -83,7 +84,9 @@ impl Table {
         let again = Opened::from_parts(Arc::clone(open.table.source()), index, filter);
         let again = name(again, self.path.as_deref()).map_err(|error| from_error(py, &error))?;
         let (cursor, path) = (again.into_cursor(), self.path.clone().unwrap_or_default());
-        let stream = Stream::new(|producer| walk::table(cursor, path, wanted, producer), false);
+        let is_first = wanted.bounds.reverse;
+        let work = |producer| Box::new(TableWork { cursor, path, wanted, producer, is_first }) as Work;
+        let stream = Stream::new(work, false);
         let stream = Arc::new(Mutex::new(stream));
         self.streams.lock().unwrap_or_else(PoisonError::into_inner).add(&stream);
         Ok(stream)

@@ -1,20 +1,18 @@
 //! The work of iterators over a database that is kept, and over a table.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use filterblock::database::Scan;
 use filterblock::table::{Cursor, ReadAt};
-use filterblock::{Error, InternalKey, KeyFormat};
+use filterblock::{InternalKey, KeyFormat};
 use filterblock_engine::report::{Fault, Version as KeyVersion};
 
 use crate::bounds::Bounds;
 use crate::kept::{Kept, KeptOpener, MAX_ROUNDS, Version};
-use crate::producer::{NOWHERE, Place, Producer, Work, pause};
-
-/// The number of keys that are passed over in one step.
-const PASSED: u32 = 4096;
+use crate::producer::{NOWHERE, PASSED, Place, Producer, Walk};
 
 /// The request to an iterator over a database.
 #[derive(Clone, Default)]
@@ -25,111 +23,118 @@ pub(crate) struct Wanted {
 
 /// Walks through a database as it is at first. If a table vanishes, goes on after the last entry, in the database as it
 /// is then.
-pub(crate) fn database(kept: Arc<Kept>, first: Arc<Version>, wanted: Wanted, mut producer: Producer) -> Work {
-    Box::pin(async move {
-        let (mut wanted, mut version, mut rounds) = (wanted, first, 0);
-        // The tables whose sizes have been reported to contradict the MANIFEST.
-        let mut told = HashSet::new();
-        for fault in version.state_faults() {
-            if producer.fault(&kept.path, fault).is_err() {
-                return Ok(());
-            }
-        }
-        loop {
-            for (number, fault) in &version.contradicted {
-                if !told.insert(*number) {
-                    continue;
-                }
-                if producer.fault(&kept.path, fault).is_err() {
-                    return Ok(());
-                }
-            }
-            let may_vanish = rounds < MAX_ROUNDS;
-            // An error means that nobody wants more.
-            let Ok(Stopped::Vanished { after_some }) =
-                some(&version, &mut wanted, may_vanish, &mut producer).await
-            else {
-                return Ok(());
-            };
-            rounds = if after_some { 0 } else { rounds + 1 };
-            kept.forget();
-            version = match kept.now() {
-                Ok(Some(version)) => version,
-                Ok(None) => return Ok(()),
-                Err(error) => {
-                    let _ = producer.fault(&kept.path, &Fault::from(error));
-                    return Ok(());
-                }
-            };
-        }
-    })
+pub(crate) struct DatabaseWork {
+    kept: Arc<Kept>,
+    version: Arc<Version>,
+    wanted: Wanted,
+    producer: Producer,
+    /// `None`: the faults of the database come first.
+    scan: Option<Scan<'static, KeptOpener>>,
+    /// How many times in a row the database was read anew without an entry; `None`: not yet.
+    rounds: Option<u32>,
+    /// The tables whose sizes have been reported to contradict the MANIFEST.
+    told: HashSet<u64>,
+    /// The last key since the database was read.
+    last: Option<Vec<u8>>,
 }
 
-/// The reason why a walk stopped.
-enum Stopped {
-    AtEnd,
-    /// A table has vanished. The bounds are now those of the keys that are left.
-    Vanished {
-        after_some: bool,
-    },
-}
+impl DatabaseWork {
+    pub(crate) fn new(kept: Arc<Kept>, version: Arc<Version>, wanted: Wanted, producer: Producer) -> Self {
+        Self { kept, version, wanted, producer, scan: None, rounds: None, told: HashSet::new(), last: None }
+    }
 
-/// Gives entries to the producer, up to the end or until a table vanishes.
-async fn some(
-    version: &Version,
-    wanted: &mut Wanted,
-    may_vanish: bool,
-    producer: &mut Producer,
-) -> std::io::Result<Stopped> {
-    let path = version.database.dir();
-    let database = &version.database;
-    let scan = match &version.writes {
-        Some(writes) => database.scan_over(&version.options, version.opener(), writes),
-        None => database.scan_with(&version.options, version.opener()),
-    };
-    let mut scan = match scan {
-        Ok(scan) => scan,
-        Err(error) => return producer.fault(path, &Fault::from(error)).map(|()| Stopped::AtEnd),
-    };
-    begin(&mut scan, &wanted.bounds, version.is_bytewise);
-    let (mut last, mut passed) = (None::<Vec<u8>>, 0);
-    let Wanted { bounds, with_value } = wanted;
-    loop {
-        match if bounds.reverse { scan.prev() } else { scan.next() } {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) if may_vanish && version.is_bytewise && version.has_vanished(&error) => {
-                last.iter().for_each(|last| bounds.go_on_after(last));
-                return Ok(Stopped::Vanished { after_some: last.is_some() });
-            }
-            Err(error) => {
-                producer.fault(path, &Fault::from(error))?;
-                continue;
+    /// Reports the faults, and begins to read. Returns false if the database cannot be read.
+    fn begin(&mut self) -> io::Result<bool> {
+        let Self { kept, version, producer, told, .. } = self;
+        if self.rounds.is_none() {
+            version.state_faults().iter().try_for_each(|fault| producer.fault(&kept.path, fault))?;
+            self.rounds = Some(0);
+        }
+        for (number, fault) in &version.contradicted {
+            if told.insert(*number) {
+                producer.fault(&kept.path, fault)?;
             }
         }
-        let Some(entry) = scan.entry() else { break };
-        let key = entry.key.user_key;
-        if !bounds.contains(key) {
-            let is_over = if bounds.reverse { bounds.is_below(key) } else { bounds.is_behind(key) };
-            if version.is_bytewise && is_over {
-                break;
+        let database = &version.database;
+        let scan = match &version.writes {
+            Some(writes) => database.scan_over(&version.options, version.opener(), writes),
+            None => database.scan_with(&version.options, version.opener()),
+        };
+        match scan {
+            Ok(mut scan) => {
+                begin(&mut scan, &self.wanted.bounds, version.is_bytewise);
+                self.scan = Some(scan);
+                Ok(true)
             }
-            passed += 1;
-            if passed % PASSED == 0 {
-                pause().await;
-            }
-            continue;
-        }
-        let value = if *with_value { entry.value } else { &[] };
-        producer.pair(key, value, NOWHERE)?;
-        let last = last.get_or_insert_default();
-        last.clear();
-        last.extend_from_slice(key);
-        if producer.has_flushed() {
-            pause().await;
+            Err(error) => producer.fault(database.dir(), &Fault::from(error)).map(|()| false),
         }
     }
-    Ok(Stopped::AtEnd)
+
+    /// Reads the database as it is now. Returns false if it is closed or cannot be read.
+    fn again(&mut self) -> io::Result<bool> {
+        let last = self.last.take();
+        self.rounds = Some(if last.is_some() { 0 } else { self.rounds.unwrap_or_default() + 1 });
+        last.iter().for_each(|last| self.wanted.bounds.go_on_after(last));
+        self.scan = None;
+        self.kept.forget();
+        match self.kept.now() {
+            Ok(Some(version)) => self.version = version,
+            Ok(None) => return Ok(false),
+            Err(error) => {
+                return self.producer.fault(&self.kept.path, &Fault::from(error)).map(|()| false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Walk for DatabaseWork {
+    fn step(&mut self) -> io::Result<bool> {
+        let mut passed = 0;
+        loop {
+            let Some(scan) = &mut self.scan else {
+                if !self.begin()? {
+                    return Ok(false);
+                }
+                continue;
+            };
+            let (Wanted { bounds, with_value }, producer) = (&self.wanted, &mut self.producer);
+            let is_bytewise = self.version.is_bytewise;
+            match if bounds.reverse { scan.prev() } else { scan.next() } {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => {
+                    let may_vanish = self.rounds.is_some_and(|rounds| rounds < MAX_ROUNDS) && is_bytewise;
+                    if !(may_vanish && self.version.has_vanished(&error)) {
+                        producer.fault(self.version.database.dir(), &Fault::from(error))?;
+                    } else if !self.again()? {
+                        return Ok(false);
+                    }
+                    continue;
+                }
+            }
+            let Some(entry) = scan.entry() else { return Ok(false) };
+            let key = entry.key.user_key;
+            if !bounds.contains(key) {
+                let is_over = if bounds.reverse { bounds.is_below(key) } else { bounds.is_behind(key) };
+                if is_bytewise && is_over {
+                    return Ok(false);
+                }
+                passed += 1;
+                if passed == PASSED {
+                    return Ok(true);
+                }
+                continue;
+            }
+            producer.pair(key, if *with_value { entry.value } else { &[] }, NOWHERE)?;
+            let last = self.last.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(key);
+            if producer.has_flushed() {
+                return Ok(true);
+            }
+        }
+    }
 }
 
 /// Moves to the beginning of the range, in its direction.
@@ -153,71 +158,62 @@ pub(crate) struct TableWanted {
 }
 
 /// Walks through a table in the order of the file, or in the opposite order. Goes on after a damaged block.
-pub(crate) fn table<R: ReadAt + Send + Sync + 'static>(
-    cursor: Cursor<'static, R>,
-    path: PathBuf,
-    wanted: TableWanted,
-    mut producer: Producer,
-) -> Work {
-    Box::pin(async move {
-        // An error means that nobody wants more.
-        let _ = through_table(cursor, &path, wanted, &mut producer).await;
-        Ok(())
-    })
+pub(crate) struct TableWork<R: ReadAt + 'static> {
+    pub(crate) cursor: Cursor<'static, R>,
+    pub(crate) path: PathBuf,
+    pub(crate) wanted: TableWanted,
+    pub(crate) producer: Producer,
+    /// No entry has been sought yet.
+    pub(crate) is_first: bool,
 }
 
-async fn through_table<R: ReadAt>(
-    mut cursor: Cursor<'static, R>,
-    path: &Path,
-    wanted: TableWanted,
-    producer: &mut Producer,
-) -> std::io::Result<()> {
-    let TableWanted { bounds, format, mut limit, doubt } = wanted;
-    doubt.iter().try_for_each(|doubt| producer.fault(path, doubt))?;
-    let (mut passed, mut is_first) = (0_u32, bounds.reverse);
-    while limit != Some(0) {
-        let moved: Result<bool, Error> = match (bounds.reverse, std::mem::take(&mut is_first)) {
-            (true, true) => cursor.seek_to_last(),
-            (true, false) => cursor.prev(),
-            (false, _) => cursor.next(),
-        };
-        match moved {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                producer.fault(path, &Fault::from(error))?;
-                cursor.skip_block();
+impl<R: ReadAt + Send + Sync + 'static> Walk for TableWork<R> {
+    fn step(&mut self) -> io::Result<bool> {
+        let Self { cursor, path, wanted: TableWanted { bounds, format, limit, doubt }, producer, .. } = self;
+        if let Some(doubt) = doubt.take() {
+            producer.fault(path, &doubt)?;
+        }
+        let mut passed = 0;
+        while *limit != Some(0) {
+            let moved = match (bounds.reverse, std::mem::take(&mut self.is_first)) {
+                (true, true) => cursor.seek_to_last(),
+                (true, false) => cursor.prev(),
+                (false, _) => cursor.next(),
+            };
+            match moved {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => {
+                    producer.fault(path, &Fault::from(error))?;
+                    cursor.skip_block();
+                    continue;
+                }
+            }
+            let stored = cursor.key();
+            let parsed = format.flatten().and_then(|format| InternalKey::parse(stored, format));
+            let key = parsed.as_ref().map_or(stored, |key| key.user_key);
+            if !bounds.contains(key) {
+                passed += 1;
+                if passed == PASSED {
+                    return Ok(true);
+                }
                 continue;
             }
-        }
-        let stored = cursor.key();
-        let parsed = format.flatten().and_then(|format| InternalKey::parse(stored, format));
-        let key = parsed.as_ref().map_or(stored, |key| key.user_key);
-        if !bounds.contains(key) {
-            passed = passed.wrapping_add(1);
-            if passed.is_multiple_of(PASSED) {
-                pause().await;
-            }
-            continue;
-        }
-        let value = cursor.value();
-        match format {
-            None => producer.pair(key, value, NOWHERE)?,
-            Some(_) => {
-                let offset = cursor.block_handle().map_or(0, |handle| handle.offset);
-                let version =
-                    parsed.as_ref().map(|key| KeyVersion { sequence: key.sequence, kind: key.kind });
-                let place =
-                    Place { file: producer.number_of(path.as_os_str()), offset, version, state: None };
-                producer.pair(key, value, place)?;
+            let place = match format {
+                None => NOWHERE,
+                Some(_) => Place {
+                    file: producer.number_of(path.as_os_str()),
+                    offset: cursor.block_handle().map_or(0, |handle| handle.offset),
+                    version: parsed.map(|key| KeyVersion { sequence: key.sequence, kind: key.kind }),
+                    state: None,
+                },
+            };
+            producer.pair(key, cursor.value(), place)?;
+            limit.iter_mut().for_each(|left| *left -= 1);
+            if producer.has_flushed() {
+                return Ok(true);
             }
         }
-        if let Some(left) = &mut limit {
-            *left -= 1;
-        }
-        if producer.has_flushed() {
-            pause().await;
-        }
+        Ok(false)
     }
-    Ok(())
 }

@@ -1,11 +1,8 @@
 //! The entries of a database, some at a time.
 
-use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use filterblock::{escape, escape_path};
 use filterblock_engine::report::{Row, ScanLine};
-use filterblock_engine::{Engine, Inputs, KeyRange, ScanRequest, ScanSteps, Sink, hex_byte};
+use filterblock_engine::{Engine, Inputs, KeyRange, ScanCursor, ScanRequest, ScanStep, hex_byte};
 use serde::Serialize;
 
 /// The most bytes of a key or value that are shown.
@@ -112,35 +109,6 @@ pub struct Batch {
     ended: bool,
 }
 
-/// A sink for the lines of any scan: one type, so that scans are compiled once.
-pub struct Taker<'t> {
-    /// Takes a line.
-    pub take: Box<dyn FnMut(ScanLine<'_>) -> io::Result<()> + Send + 't>,
-    /// Returns true if the scan is to pause.
-    pub wants_pause: Box<dyn Fn() -> bool + Send + 't>,
-}
-
-impl<'t> Taker<'t> {
-    /// Takes lines without a pause.
-    pub fn new(take: impl FnMut(ScanLine<'_>) -> io::Result<()> + Send + 't) -> Self {
-        Self { take: Box::new(take), wants_pause: Box::new(|| false) }
-    }
-}
-
-impl Sink<ScanLine<'_>> for Taker<'_> {
-    fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
-        (self.take)(line)
-    }
-
-    fn wants_pause(&self) -> bool {
-        (self.wants_pause)()
-    }
-}
-
-fn lock(batch: &Mutex<Batch>) -> MutexGuard<'_, Batch> {
-    batch.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Batch {
     fn take(&mut self, line: ScanLine<'_>) {
         match line {
@@ -166,35 +134,30 @@ impl Batch {
 /// A scan that goes on when it is asked to.
 #[derive(Debug)]
 pub struct Entries {
-    steps: ScanSteps,
-    batch: Arc<Mutex<Batch>>,
+    cursor: ScanCursor,
+    wanted: usize,
 }
 
 impl Entries {
     /// Begins a scan. Each of its batches has up to `wanted` entries.
     pub fn new(engine: &Engine, inputs: Inputs, question: &Question, wanted: usize) -> Self {
-        let batch = Arc::<Mutex<Batch>>::default();
-        let (to, read) = (Arc::clone(&batch), Arc::clone(&batch));
-        let taker = Taker {
-            take: Box::new(move |line| {
-                lock(&to).take(line);
-                Ok(())
-            }),
-            wants_pause: Box::new(move || lock(&read).rows.len() >= wanted),
-        };
-        Self { steps: engine.scan_steps(inputs, question.request(None), taker), batch }
+        Self { cursor: engine.scan(inputs, question.request(None)), wanted }
     }
 
     /// Returns the next batch. It may be empty though there are more entries.
-    ///
-    /// # Errors
-    ///
-    /// A message if the scan cannot go on.
-    pub fn next_batch(&mut self) -> Result<Batch, String> {
-        let outcome = self.steps.step().transpose().map_err(|error| error.to_string())?;
-        let mut batch = std::mem::take(&mut *lock(&self.batch));
-        batch.ended = outcome.is_some() || self.steps.has_ended();
-        Ok(batch)
+    pub fn next_batch(&mut self) -> Batch {
+        let mut batch = Batch::default();
+        while batch.rows.len() < self.wanted {
+            match self.cursor.step() {
+                ScanStep::Line => self.cursor.line().into_iter().for_each(|line| batch.take(line)),
+                ScanStep::Pause => break,
+                ScanStep::End => {
+                    batch.ended = true;
+                    break;
+                }
+            }
+        }
+        batch
     }
 }
 
@@ -202,7 +165,7 @@ impl Entries {
 ///
 /// # Errors
 ///
-/// A message if the scan cannot go on.
+/// None that is expected.
 pub fn value(
     engine: &Engine,
     inputs: Inputs,
@@ -211,25 +174,22 @@ pub fn value(
 ) -> Result<Option<Vec<u8>>, String> {
     let (mut left, mut found) = (before, None);
     let request = question.request(Some(before.saturating_add(1)));
-    let outcome = engine.scan(
-        inputs,
-        &request,
-        &mut Taker::new(|line| {
-            if let ScanLine::Entry(_, row) = line {
-                match left.checked_sub(1) {
-                    Some(fewer) => left = fewer,
-                    None => found = Some(row.value.to_vec()),
-                }
+    let outcome = engine.scan(inputs, request).for_each(|line| {
+        if let ScanLine::Entry(_, row) = line {
+            match left.checked_sub(1) {
+                Some(fewer) => left = fewer,
+                None => found = Some(row.value.to_vec()),
             }
-            Ok(())
-        }),
-    );
+        }
+        Ok(())
+    });
     outcome.map_err(|error| error.to_string()).map(|_| found)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::Arc;
 
     use filterblock::database::LogWriter;
     use filterblock_engine::{Files, MemoryStorage};
@@ -257,7 +217,7 @@ mod tests {
         let mut entries = Entries::new(&engine, inputs, &Question::default(), 2);
         let (mut rows, mut sizes) = (Vec::new(), Vec::new());
         loop {
-            let batch = entries.next_batch().unwrap();
+            let batch = entries.next_batch();
             sizes.push(batch.rows.len());
             rows.extend(batch.rows);
             if batch.ended {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
-use filterblock_engine::{Storage};
+use filterblock_engine::Storage;
 use serde::Serialize;
 
 use crate::source::{Host, Source};

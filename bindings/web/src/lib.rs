@@ -215,7 +215,6 @@ impl Session {
         panic!("asked for by a test");
     }
 
-
     /// The engine. It has one thread.
     fn engine(&self, depth: &str) -> Engine {
         let depth = match depth {
@@ -240,7 +239,7 @@ impl Scan {
     ///
     /// If the scan cannot go on.
     pub fn next_batch(&mut self) -> Result<String, String> {
-        json(&self.0.next_batch()?)
+        json(&self.0.next_batch())
     }
 }
 

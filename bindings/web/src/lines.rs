@@ -6,8 +6,6 @@ use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, Tuned, Verified,
 use filterblock_engine::{Engine, Inputs, InspectLine, Request, ScanRequest};
 use serde::Serialize;
 
-use crate::entries::Taker;
-
 /// Writes a line. `to` always has the same type, because each type that is serialized is compiled anew for every type
 /// that is written to.
 pub(crate) fn put(to: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
@@ -49,14 +47,14 @@ pub fn write(
         }
         "scan" => {
             let request = ScanRequest { all, ..ScanRequest::default() };
-            let mut show = Taker::new(|line| match line {
+            let show = |line: ScanLine<'_>| match line {
                 ScanLine::Entry(input, row) => put(to, &Entry::new(input, &row, true)),
                 ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
                     put(to, &FaultAt::new(subject, fault))
                 }
                 ScanLine::End(subject, entries) => put(to, &End::new(subject, entries)),
-            });
-            engine.scan(inputs, &request, &mut show).map_err(text)?;
+            };
+            engine.scan(inputs, request).for_each(show).map_err(text)?;
         }
         other => return Err(format!("there is no command {other}")),
     }

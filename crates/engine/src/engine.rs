@@ -8,8 +8,8 @@ use filterblock::table::{Meter, ReadOptions};
 use crate::audit::order::Order as KeyOrder;
 use crate::audit::read_options;
 use crate::report::Depth;
-use crate::run::{Event, FileOptions, Survey, Watch, files};
-use crate::walk::{Files, Inputs, Sources};
+use crate::run::Watch;
+use crate::walk::{Files, Inputs, Targets};
 
 /// Receives results, in order.
 pub trait Sink<T> {
@@ -19,11 +19,6 @@ pub trait Sink<T> {
     ///
     /// If no more results are wanted, or the result cannot be shown. The run then ends and returns the error.
     fn line(&mut self, line: T) -> io::Result<()>;
-
-    /// Returns true if work that goes [step by step](Engine::scan_steps) is to pause.
-    fn wants_pause(&self) -> bool {
-        false
-    }
 }
 
 impl<T, F: FnMut(T) -> io::Result<()>> Sink<T> for F {
@@ -149,26 +144,8 @@ impl Engine {
     }
 
     /// What `inputs` lead to, one after another.
-    pub(crate) fn sources(&self, inputs: Inputs) -> Sources {
+    pub(crate) fn targets(&self, inputs: Inputs) -> Targets {
         let storage = self.files.storage();
-        Sources::new(inputs.recursive, Box::new(inputs.into_iter(storage)), Arc::clone(storage))
-    }
-
-    /// Runs the survey on all that `inputs` lead to. Calls `show` with results, in the order that [`Event`] describes.
-    pub(crate) fn run<S: Survey>(
-        &self,
-        inputs: Inputs,
-        survey: &Arc<S>,
-        show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        // A single table is work for only one thread.
-        let is_one_file = matches!(&*inputs.paths, [path] if inputs.list.is_none() && path.is_file());
-        let options = FileOptions {
-            jobs: if is_one_file { Some(1) } else { self.jobs },
-            given: inputs.paths.len(),
-            watch: &*self.watch,
-            storage: &**self.files.storage(),
-        };
-        files(self.sources(inputs), &**survey, options, show)
+        Targets::new(inputs.recursive, Box::new(inputs.into_iter(storage)), Arc::clone(storage))
     }
 }

@@ -5,7 +5,7 @@ use std::{fmt::Display, sync::LazyLock};
 
 use clap::{Args, ValueEnum, builder::PossibleValue};
 use filterblock::{LegacyHash, escape_path};
-use filterblock_engine::report::{Depth, Verdict, VerdictCounts};
+use filterblock_engine::report::{Depth, Outcome, Verdict};
 use filterblock_engine::{Engine, Inputs, MAX_JOBS, Policy};
 
 use super::help::{ADVANCED, order};
@@ -14,10 +14,13 @@ use crate::io::{Console, EXIT_ERROR};
 /// The exit status if data is damaged or filters hide stored keys, and everything could be read.
 const EXIT_BAD: u8 = 1;
 
-pub(super) fn exit_status(verdicts: &VerdictCounts) -> u8 {
+pub(super) fn exit_status(outcome: &Outcome, keep_going: bool) -> u8 {
+    let count = |verdict| outcome.verdicts.of(verdict);
     match () {
-        () if verdicts.of(Verdict::CannotTell) > 0 => EXIT_ERROR,
-        () if verdicts.of(Verdict::Damaged) + verdicts.of(Verdict::FalseNegatives) > 0 => EXIT_BAD,
+        () if outcome.list_failed => EXIT_ERROR,
+        () if keep_going => 0,
+        () if count(Verdict::CannotTell) > 0 => EXIT_ERROR,
+        () if count(Verdict::Damaged) + count(Verdict::FalseNegatives) > 0 => EXIT_BAD,
         () => 0,
     }
 }
@@ -196,6 +199,18 @@ impl DepthArgument {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_not_looked_at_counts_even_if_unreadable_files_do_not() {
+        let mut outcome = Outcome::default();
+        let statuses = |outcome: &Outcome| [false, true].map(|keep_going| exit_status(outcome, keep_going));
+        outcome.verdicts.add(Verdict::Damaged);
+        assert_eq!(statuses(&outcome), [EXIT_BAD, 0]);
+        outcome.verdicts.add(Verdict::CannotTell);
+        assert_eq!(statuses(&outcome), [EXIT_ERROR, 0]);
+        outcome.list_failed = true;
+        assert_eq!(statuses(&outcome), [EXIT_ERROR; 2]);
+    }
 
     #[test]
     fn bytes_may_have_a_unit() {

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 use filterblock::{escape, table::Lookup};
-use filterblock_engine::report::{Row, ScanLine, StateFault};
+use filterblock_engine::report::{Row, ScanLine, StateFault, Verdict};
 use filterblock_engine::{Inputs, KeyRange, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, StoredKeys};
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let mut entries = Entries::new(ValuePart::Whole, true, arguments.hex);
     let mut newest: Option<(Option<u64>, Vec<u8>)> = None;
     let (mut doubts, mut is_skipped) = (Vec::<StateFault>::new(), false);
-    let mut show = |line: ScanLine<'_>| {
+    let show = |line: ScanLine<'_>| {
         match line {
             ScanLine::Entry(_, row) if arguments.all => {
                 newest = Some((None, Vec::new()));
@@ -87,9 +87,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
             Ok(false)
         }
         None => {
-            let outcome = engine.scan(inputs, &request, &mut show);
-            is_skipped = outcome.as_ref().is_ok_and(|outcome| outcome.is_damaged && !outcome.has_failed);
-            outcome.map(|outcome| outcome.is_damaged || outcome.has_failed)
+            let outcome = engine.scan(inputs, request).for_each(show);
+            outcome.map(|outcome| {
+                let (all, damaged) = (outcome.verdicts.all(), outcome.verdicts.of(Verdict::Damaged));
+                is_skipped = damaged > 0 && damaged == all;
+                all > 0
+            })
         }
     };
     let result = is_unsure.and_then(|is_unsure| {

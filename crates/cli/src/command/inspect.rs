@@ -4,12 +4,12 @@ use std::{io, sync::Arc};
 
 use clap::Args;
 use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies};
+use filterblock_engine::InspectLine;
 use filterblock_engine::report::{Depth, write_line};
-use filterblock_engine::{InspectLine, InspectOutcome};
 
 use super::arguments::{DepthArgument, Jobs, Limits, Paths, exit_status};
 use super::help::{self, ADVANCED, order};
-use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::io::{Console, Progress};
 use crate::text::{ALL_LIVE, InspectStyle, TextInspect};
 
 /// Show the tables and filters of a database
@@ -82,19 +82,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     progress.end();
     let status = outcome.and_then(|outcome| {
         text.end(&outcome.verdicts, console)?;
-        Ok(arguments.status(&outcome))
+        Ok(exit_status(&outcome, arguments.paths.sources.keep_going))
     });
     console.finish(status)
-}
-
-impl Arguments {
-    fn status(&self, outcome: &InspectOutcome) -> u8 {
-        match () {
-            () if outcome.list_failed => EXIT_ERROR,
-            () if self.paths.sources.keep_going => 0,
-            () => exit_status(&outcome.verdicts),
-        }
-    }
 }
 
 fn policy(name: &str) -> Result<SharedPolicy, String> {
@@ -130,31 +120,5 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             write_line(console, &unreadable)
         }
         InspectLine::Totals(totals) => write_line(console, &totals),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-    use filterblock_engine::report::Verdict;
-
-    use super::*;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
-
-    #[test]
-    fn what_was_not_looked_at_counts_even_if_unreadable_files_do_not() {
-        let status = |outcome: InspectOutcome| {
-            let arguments = Line::parse_from(["inspect", "--keep-going", "db"]).arguments;
-            arguments.status(&outcome)
-        };
-        let mut unreadable = InspectOutcome::default();
-        unreadable.verdicts.add(Verdict::CannotTell);
-        assert_eq!(status(unreadable.clone()), 0);
-        assert_eq!(status(InspectOutcome { list_failed: true, ..unreadable }), EXIT_ERROR);
     }
 }

@@ -6,12 +6,10 @@ use clap::Args;
 use filterblock_engine::report::ManifestLine;
 use filterblock_engine::{Engine, Inputs};
 
+use super::arguments::exit_status;
 use super::help;
-use crate::io::{Console, EXIT_ERROR};
+use crate::io::Console;
 use crate::text;
-
-/// The exit status if the MANIFEST is damaged or cut short, or has a fault that LevelDB ignores.
-const EXIT_DAMAGED: u8 = 1;
 
 /// Show which tables a database uses
 ///
@@ -51,9 +49,5 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     };
     let outcome = Engine::new().manifest(inputs, &mut show);
     text.end(console);
-    console.finish(outcome.map(|outcome| match outcome {
-        outcome if outcome.has_failed => EXIT_ERROR,
-        outcome if outcome.is_damaged => EXIT_DAMAGED,
-        _ => 0,
-    }))
+    console.finish(outcome.map(|outcome| exit_status(&outcome, false)))
 }

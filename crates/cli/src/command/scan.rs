@@ -4,15 +4,13 @@ use std::ffi::OsString;
 
 use clap::Args;
 use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, write_line};
-use filterblock_engine::{KeyRange, ScanOutcome, ScanRequest};
+use filterblock_engine::{KeyRange, ScanRequest};
 
-use super::arguments::{KeyOrder, Limits, Paths, StoredKeys};
+use super::arguments::{KeyOrder, Limits, Paths, StoredKeys, exit_status};
 use super::help::{self, ADVANCED};
 use super::keys::{bytes_of, unhex};
-use crate::io::{Console, EXIT_ERROR};
+use crate::io::Console;
 use crate::text::{Entries, ValuePart, write_raw};
-
-const EXIT_DAMAGED: u8 = 1;
 
 /// Print the entries of databases, tables and logs
 ///
@@ -92,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let request = arguments.request()?;
     let engine = arguments.limits.engine(None, console).order(arguments.comparator.map(KeyOrder::known));
     let mut entries = arguments.entries();
-    let mut show = |line: ScanLine<'_>| match line {
+    let show = |line: ScanLine<'_>| match line {
         ScanLine::Entry(input, row) if arguments.json => {
             write_line(&mut *console, &Entry::new(input, &row, entries.value == ValuePart::Whole))
         }
@@ -108,8 +106,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
             if arguments.json { write_line(&mut *console, &End::new(subject, entries)) } else { Ok(()) }
         }
     };
-    let outcome = engine.scan(arguments.paths.inputs(), &request, &mut show);
-    Ok(console.finish(outcome.map(|outcome| arguments.status(&outcome))))
+    let outcome = engine.scan(arguments.paths.inputs(), request).for_each(show);
+    Ok(console.finish(outcome.map(|outcome| exit_status(&outcome, arguments.paths.sources.keep_going))))
 }
 
 impl Arguments {
@@ -122,15 +120,6 @@ impl Arguments {
             limit: self.limit,
             internal_keys: self.key_format.map(StoredKeys::are_internal),
         })
-    }
-
-    const fn status(&self, outcome: &ScanOutcome) -> u8 {
-        match outcome {
-            ScanOutcome { list_failed: false, .. } if self.paths.sources.keep_going => 0,
-            ScanOutcome { has_failed: true, .. } => EXIT_ERROR,
-            ScanOutcome { is_damaged: true, .. } => EXIT_DAMAGED,
-            _ => 0,
-        }
     }
 
     const fn entries(&self) -> Entries {

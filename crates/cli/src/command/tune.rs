@@ -4,14 +4,12 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use filterblock::LegacyHash;
-use filterblock_engine::{MAX_JOBS, Policy, Request, TuneOutcome, report::Tuned};
+use filterblock_engine::{MAX_JOBS, Policy, Request, report::Tuned};
 
-use super::arguments::{Limits, Paths, bytes};
+use super::arguments::{Limits, Paths, bytes, exit_status};
 use super::keys;
-use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::io::{Console, Progress};
 use crate::text;
-
-const EXIT_FAULTS: u8 = 1;
 
 /// Find out whether other filters would save reads or space
 ///
@@ -82,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     progress.end();
     let status = outcome.and_then(|outcome| {
         summary.end(console)?;
-        Ok(arguments.status(&outcome))
+        Ok(exit_status(&outcome, arguments.paths.sources.keep_going))
     });
     Ok(console.finish(status))
 }
@@ -99,15 +97,5 @@ impl Arguments {
     fn request(&self) -> Result<Request, String> {
         let lookups = keys::read(Vec::new(), self.lookups.as_deref(), self.hex)?;
         Ok(Request { lookups, budget: self.budget, all: self.all, policy: self.policy })
-    }
-
-    fn status(&self, outcome: &TuneOutcome) -> u8 {
-        match () {
-            () if outcome.list_failed => EXIT_ERROR,
-            () if self.paths.sources.keep_going => 0,
-            () if outcome.has_failures => EXIT_ERROR,
-            () if outcome.has_faults => EXIT_FAULTS,
-            () => 0,
-        }
     }
 }

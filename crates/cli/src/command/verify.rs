@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use clap::Args;
-use filterblock_engine::VerifyOutcome;
 use filterblock_engine::report::{Verified, write_line};
 
 use super::arguments::{Jobs, KeyOrder, Limits, Paths, exit_status};
 use super::help::{self, ADVANCED, order};
-use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::io::{Console, Progress};
 use crate::text;
 
 /// Check that a database is sound: every block, key and filter
@@ -66,17 +65,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         if !arguments.json {
             text.end(&outcome.verdicts, console)?;
         }
-        Ok(arguments.status(&outcome))
+        Ok(exit_status(&outcome, arguments.paths.sources.keep_going))
     });
     console.finish(status)
-}
-
-impl Arguments {
-    fn status(&self, VerifyOutcome { verdicts, list_failed }: &VerifyOutcome) -> u8 {
-        match () {
-            () if *list_failed => EXIT_ERROR,
-            () if self.paths.sources.keep_going => 0,
-            () => exit_status(verdicts),
-        }
-    }
 }

@@ -347,7 +347,7 @@ fn what_is_wrong_with_paths_is_said_once() {
     let (expected, _) = found(&args!["verify", "--json", missing]);
     assert_eq!(expected, "a table or a database folder");
     let (expected, _) = found(&args!["verify", "--json", "--files-from", missing]);
-    assert_eq!(expected, "a list of paths");
+    assert_eq!(expected, "a table or a database folder");
     #[cfg(unix)]
     assert_eq!(
         found(&args!["verify", "--json", "/dev/null"]),

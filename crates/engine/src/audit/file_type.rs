@@ -1,13 +1,13 @@
 //! Files that do not open as tables: files of other kinds, recognized by their bytes, and tables that were cut short.
 
-use std::{path::Path, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::{Error, table::ReadAt};
 
 use super::reading::{is_not_whole, read_options};
+use super::scan::ScanRequest;
 use super::scan::carve::rows::{CarvedRows, DecodeLimit};
-use super::scan::range::KeyRange;
 use super::scan::rows::{Moved, Rows as _};
 
 /// Bytes at the start of a file that tell its kind.
@@ -57,9 +57,9 @@ pub(crate) fn explain<R: ReadAt + ?Sized>(source: &R, error: &Error, text: Strin
 /// Counts those of data blocks with correct checksums. `start`: the first bytes of a file.
 fn count_entries(start: Bytes) -> u64 {
     let options = read_options().max_block_size(start.len());
-    let range = KeyRange { prefix: None, from: None, to: None };
+    let request = ScanRequest { all: true, ..ScanRequest::default() };
     let limit = DecodeLimit::new(Arc::default(), MAX_DECODED);
-    let rows = CarvedRows::new(start, &options, limit, Path::new(""), &range, true, Some(false));
+    let rows = CarvedRows::new(start, &options, limit, PathBuf::new(), request.into(), Some(false));
     let Ok(mut rows) = rows else { return 0 };
     let mut count = 0;
     // After an error, the next call continues with the next block.

@@ -13,23 +13,14 @@ use super::skipped::Skipped;
 use super::state;
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    AddedTable, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState, Note, Remark,
-    StateFault, Subject,
+    AddedTable, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState, Note, Outcome,
+    Remark, StateFault, Subject,
 };
-use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sequential, Storage, open};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, Sequential, Storage, Target, open};
 use crate::words::{error_text, path_word};
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
 const MAX_FAULTS: u64 = 64;
-
-/// The outcome of reading MANIFESTs.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct ManifestOutcome {
-    /// CURRENT or a MANIFEST is damaged, or misses tables, or has a fault that LevelDB ignores, or its log is missing.
-    pub is_damaged: bool,
-    /// An input could not be read for a reason other than damage.
-    pub has_failed: bool,
-}
 
 impl Engine {
     /// Gives `sink` the records and the faults of the MANIFESTs that `inputs` lead to, the tables that are live in the
@@ -44,11 +35,11 @@ impl Engine {
         &self,
         inputs: Inputs,
         sink: &mut impl for<'a> Sink<ManifestLine<'a>>,
-    ) -> io::Result<ManifestOutcome> {
-        let outcome = ManifestOutcome::default();
+    ) -> io::Result<Outcome> {
+        let outcome = Outcome::default();
         let storage = &**self.files.storage();
         let mut shown = Shown { storage, sink: &mut |line| sink.line(line), outcome, faults: Vec::new() };
-        for found in self.sources(inputs) {
+        for found in self.targets(inputs) {
             shown.take(found)?;
         }
         Ok(shown.outcome)
@@ -58,19 +49,19 @@ impl Engine {
 struct Shown<'a> {
     storage: &'a dyn Storage,
     sink: &'a mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
-    outcome: ManifestOutcome,
+    outcome: Outcome,
     /// The messages of the faults that were reported in the MANIFEST now being shown.
     faults: Vec<String>,
 }
 
 impl Shown<'_> {
-    fn take(&mut self, found: Discovered) -> io::Result<()> {
+    fn take(&mut self, found: Target) -> io::Result<()> {
         match found {
-            Discovered::ListFailed { input, error } => self.failed(Subject::of(&input), &error),
-            Discovered::Failed { input, path, error } => {
+            Target::ListFailed { input, error } => self.failed(Subject::of(&input), &error),
+            Target::Failed { input, path, error } => {
                 self.failed(Subject { path: &path, ..Subject::of(&input) }, &error)
             }
-            Discovered::Table { input, path, folder, .. } => {
+            Target::File { input, path, folder } => {
                 let subject = Subject { path: &path, ..Subject::of(&input) };
                 let source = self.storage.open(&path);
                 let kind = source.ok().and_then(|source| OtherFile::of(&path, &source));
@@ -81,7 +72,7 @@ impl Shown<'_> {
                 };
                 self.failed(subject, &PathError::failed(ErrorKind::Unsupported, text))
             }
-            Discovered::Folder { input, path, folder } => match current(&folder) {
+            Target::Folder { input, path, folder } => match current(&folder) {
                 Some(manifest) => {
                     self.file(Subject { path: &manifest, ..Subject::of(&input) }, Some(&folder), true)
                 }
@@ -164,7 +155,9 @@ impl Shown<'_> {
         if state.torn.is_some() && is_one && !has_unlisted {
             remarks.push(Remark::new(subject.path, Note::CutWrite));
         }
-        self.outcome.is_damaged |= state.torn.is_some() && !is_one;
+        if state.torn.is_some() && !is_one {
+            self.outcome.count(ErrorKind::Damaged);
+        }
         let len = self.storage.open(subject.path).and_then(|file| file.len()).ok();
         let huge = len.and_then(|len| state::huge(subject.path, len, &scan.manifest));
         (state.len, state.huge) = (len, huge.as_ref().map(HugeManifest::title));
@@ -216,10 +209,7 @@ impl Shown<'_> {
     }
 
     fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
-        match fault.kind {
-            ErrorKind::Damaged => self.outcome.is_damaged = true,
-            _ => self.outcome.has_failed = true,
-        }
+        self.outcome.count(fault.kind);
         (self.sink)(ManifestLine::Fault(subject, fault))
     }
 }

@@ -3,7 +3,7 @@
 use filterblock::LegacyHash;
 use serde::Serialize;
 
-use super::outcome::SimilarKind;
+use super::effect::SimilarKind;
 use super::strings::words;
 use super::verdict::Verdict;
 use crate::audit::Policy;

@@ -3,12 +3,12 @@
 mod advice;
 mod count;
 mod distinct;
+mod effect;
 mod filter_list;
 mod folder;
 mod frame;
 mod inspect;
 mod manifest;
-mod outcome;
 mod problems;
 mod query;
 #[cfg(feature = "fs")]
@@ -33,6 +33,7 @@ pub use advice::{
 };
 pub use count::{BitsPerEntry, DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
+pub use effect::{Effect, Estimate, LeftOut, LevelEffect, Rates, Reads, SimilarKind, TuneFailure};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Framed, Remark, Subject};
@@ -41,7 +42,6 @@ pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
-pub use outcome::{Estimate, LeftOut, LevelOutcome, Outcome, Rates, Reads, SimilarKind, TuneFailure};
 pub use problems::{COPIES_ONLY, Code, Problem, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]
@@ -58,5 +58,5 @@ pub use strings::{Name, json_text, write_line};
 pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{Candidate, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine, USUAL_BITS};
-pub use verdict::{Severity, Verdict, VerdictCounts};
+pub use verdict::{Outcome, Severity, Verdict, VerdictCounts};
 pub use verify::{About, Checked, Note, Other, Verified};

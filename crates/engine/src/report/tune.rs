@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::advice::{Action, Advice, AdviceFields};
+use super::effect::{Effect, Estimate, LeftOut, SimilarKind, TuneFailure};
 use super::frame::{ErrorKind, Frame, Subject};
-use super::outcome::{Estimate, LeftOut, Outcome, SimilarKind, TuneFailure};
 use super::strings::write_line;
 use crate::audit::Policy;
 use crate::audit::rates::MeasuredRate;
@@ -80,11 +80,11 @@ pub struct Tuning {
     /// Those with tables that could be read, from the top. A table that was given by itself is on one without a number.
     pub levels: Vec<Level>,
     /// The effects of the filters in use.
-    pub now: Outcome,
+    pub now: Effect,
     /// The candidates, by bits per key.
     pub candidates: Vec<Candidate>,
     /// The effects of one filter for each table. `None`: the filters in use are such filters, or there are no entries.
-    pub whole_tables: Option<Outcome>,
+    pub whole_tables: Option<Effect>,
     /// The keys of `--lookups`. `None`: no keys were given.
     pub lookups: Option<Lookups>,
     /// The limit on the size of the filters of `--budget`, in bytes.
@@ -193,7 +193,7 @@ pub struct Candidate {
     /// The bits per key.
     pub bits_per_key: u32,
     /// The effects.
-    pub outcome: Outcome,
+    pub outcome: Effect,
 }
 
 /// The user's lookups.
@@ -309,7 +309,7 @@ impl TuningFields {
             Some(Similar { kind, fpr: fpr.map(|of| of.rate), reads: reads.of_kind(kind)?.value })
         });
         let by_bits = |of: &Candidate| {
-            let Outcome { size, rates, reads, .. } = &of.outcome;
+            let Effect { size, rates, reads, .. } = &of.outcome;
             ByBits {
                 bits_per_key: of.bits_per_key,
                 filter_size: size.value,

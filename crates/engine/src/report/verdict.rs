@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::frame::ErrorKind;
+
 /// How a database is, in one of five words. They are ordered: of several verdicts, the greatest counts.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -83,5 +85,21 @@ impl Verdict {
             Self::CannotTell => Severity::Unknown,
             Self::FalseNegatives | Self::Damaged => Severity::Bad,
         }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Default, Debug)]
+pub struct Outcome {
+    /// The verdicts on databases, and on files and paths outside of them.
+    pub verdicts: VerdictCounts,
+    /// A list of paths could not be read to its end.
+    pub list_failed: bool,
+}
+
+impl Outcome {
+    /// Counts a fault that is no verdict: damage, or anything else because of which something could not be read.
+    pub(crate) fn count(&mut self, kind: ErrorKind) {
+        self.verdicts.add(if kind == ErrorKind::Damaged { Verdict::Damaged } else { Verdict::CannotTell });
     }
 }

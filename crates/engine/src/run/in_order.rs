@@ -69,7 +69,8 @@ pub(crate) fn try_map<T: Send, R: Send, E: Send>(
 type Work<'env> = Box<dyn FnOnce() + Send + 'env>;
 
 /// Gives out work, and shows its results in order. However much work there is, few results wait to be shown.
-pub(crate) struct InOrder<'env, T> {
+pub(crate) struct InOrder<'env, 'show, T> {
+    show: &'show mut dyn FnMut(T) -> io::Result<()>,
     /// `None`: there is a single job, which runs on the calling thread.
     queue: Option<Sender<Work<'env>>>,
     max_waiting: usize,
@@ -78,13 +79,14 @@ pub(crate) struct InOrder<'env, T> {
     over: Arc<AtomicBool>,
 }
 
-impl<T: Send + 'static> InOrder<'_, T> {
-    /// Calls `give_out` with `jobs` threads to give work to (`None` or 0: one per processor). A single job runs on the
-    /// calling thread. `results_a_thread`: how many results per thread may wait to be shown.
+impl<'show, T: Send + 'static> InOrder<'_, 'show, T> {
+    /// Calls `give_out` with `jobs` threads to give work to (`None` or 0: one per processor), and `show` with the results. A
+    /// single job runs on the calling thread. `results_a_thread`: how many results per thread may wait to be shown.
     pub(crate) fn run<'env, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
-        give_out: impl FnOnce(&mut InOrder<'env, T>) -> R,
+        show: &'show mut dyn FnMut(T) -> io::Result<()>,
+        give_out: impl FnOnce(&mut InOrder<'env, 'show, T>) -> R,
     ) -> R {
         let (queue, work) = channel::<Work<'env>>();
         let work = Mutex::new(work);
@@ -101,6 +103,7 @@ impl<T: Send + 'static> InOrder<'_, T> {
             let is_started = |_: &usize| thread::Builder::new().spawn_scoped(scope, help).is_ok();
             let threads = (0..wanted).take_while(is_started).count();
             give_out(&mut InOrder {
+                show,
                 queue: (threads > 0).then_some(queue),
                 max_waiting: threads.saturating_mul(results_a_thread),
                 waiting: VecDeque::new(),
@@ -110,14 +113,10 @@ impl<T: Send + 'static> InOrder<'_, T> {
     }
 }
 
-impl<'env, T: Send + 'static> InOrder<'env, T> {
-    /// Gives out work. Calls `show` with the results that are due.
-    pub(crate) fn work(
-        &mut self,
-        work: impl FnOnce() -> T + Send + 'env,
-        show: &mut dyn FnMut(T) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let Some(queue) = &self.queue else { return show(work()) };
+impl<'env, T: Send + 'static> InOrder<'env, '_, T> {
+    /// Gives out work. Shows the results that are due.
+    pub(crate) fn work(&mut self, work: impl FnOnce() -> T + Send + 'env) -> io::Result<()> {
+        let Some(queue) = &self.queue else { return (self.show)(work()) };
         let (sender, receiver) = sync_channel(1);
         let over = Arc::clone(&self.over);
         let work = move || {
@@ -129,21 +128,21 @@ impl<'env, T: Send + 'static> InOrder<'env, T> {
         // The threads end after the queue, so there is one that takes the work.
         let _ = queue.send(Box::new(work));
         self.waiting.push_back(Err(receiver));
-        self.show_due(self.max_waiting, show)
+        self.show_due(self.max_waiting)
     }
 
     /// Adds a result that took no work.
-    pub(crate) fn add(&mut self, result: T, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn add(&mut self, result: T) -> io::Result<()> {
         self.waiting.push_back(Ok(result));
-        self.show_due(self.max_waiting, show)
+        self.show_due(self.max_waiting)
     }
 
-    pub(crate) fn finish(&mut self, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
-        self.show_due(0, show)
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.show_due(0)
     }
 
     /// Shows results in order while the next one is ready. Waits for it while more than `max_waiting` are left.
-    fn show_due(&mut self, max_waiting: usize, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
+    fn show_due(&mut self, max_waiting: usize) -> io::Result<()> {
         while let Some(first) = self.waiting.pop_front() {
             let result = match first {
                 Ok(result) => Some(result),
@@ -156,13 +155,13 @@ impl<'env, T: Send + 'static> InOrder<'env, T> {
                     result => result.ok(),
                 },
             };
-            result.map_or(Ok(()), &mut *show)?;
+            result.map_or(Ok(()), &mut *self.show)?;
         }
         Ok(())
     }
 }
 
-impl<T> Drop for InOrder<'_, T> {
+impl<T> Drop for InOrder<'_, '_, T> {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
     }
@@ -176,22 +175,26 @@ mod tests {
 
     use super::*;
 
-    fn run<'env, R>(jobs: u16, give_out: impl FnOnce(&mut InOrder<'env, usize>) -> R) -> R {
-        InOrder::run(Some(jobs), 2, give_out)
+    fn run<'env, 'show, R>(
+        jobs: u16,
+        show: &'show mut dyn FnMut(usize) -> io::Result<()>,
+        give_out: impl FnOnce(&mut InOrder<'env, 'show, usize>) -> R,
+    ) -> R {
+        InOrder::run(Some(jobs), 2, show, give_out)
     }
 
     #[test]
     fn results_come_in_the_order_of_the_work() {
         for jobs in [1, 2, 5] {
             let mut shown = Vec::new();
-            run(jobs, |in_order| {
-                let mut show = |result| {
-                    shown.push(result);
-                    Ok(())
-                };
+            let mut show = |result| {
+                shown.push(result);
+                Ok(())
+            };
+            run(jobs, &mut show, |in_order| {
                 for number in 0..50 {
                     if number % 7 == 3 {
-                        in_order.add(number, &mut show).unwrap();
+                        in_order.add(number).unwrap();
                         continue;
                     }
                     let work = move || {
@@ -199,9 +202,9 @@ mod tests {
                         thread::sleep(Duration::from_micros(2000 - 300 * (number as u64 % 6)));
                         number
                     };
-                    in_order.work(work, &mut show).unwrap();
+                    in_order.work(work).unwrap();
                 }
-                in_order.finish(&mut show).unwrap();
+                in_order.finish().unwrap();
             });
             assert_eq!(shown, (0..50).collect::<Vec<_>>(), "{jobs}");
         }
@@ -238,9 +241,9 @@ mod tests {
             };
             map(Some(jobs), (0..20).collect(), |_: usize| work());
             assert_eq!(most.swap(0, Ordering::SeqCst), usize::from(jobs));
-            InOrder::run(Some(jobs), 20, |in_order| {
-                (0..20).for_each(|_| in_order.work(work, &mut |()| Ok(())).unwrap());
-                in_order.finish(&mut |()| Ok(())).unwrap();
+            InOrder::run(Some(jobs), 20, &mut |()| Ok(()), |in_order| {
+                (0..20).for_each(|_| in_order.work(work).unwrap());
+                in_order.finish().unwrap();
             });
             assert_eq!(most.into_inner(), usize::from(jobs));
         }
@@ -249,14 +252,14 @@ mod tests {
     #[test]
     fn only_so_many_results_wait() {
         let (started, shown) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        run(2, |in_order| {
-            let mut show = |_| {
-                shown.fetch_add(1, Ordering::SeqCst);
-                Ok(())
-            };
+        let mut show = |_| {
+            shown.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        };
+        run(2, &mut show, |in_order| {
             for _ in 0..40 {
                 let work = || started.fetch_add(1, Ordering::SeqCst);
-                in_order.work(work, &mut show).unwrap();
+                in_order.work(work).unwrap();
                 assert!(started.load(Ordering::SeqCst) <= shown.load(Ordering::SeqCst) + 4);
             }
         });
@@ -266,13 +269,13 @@ mod tests {
     fn no_work_begins_once_results_are_not_wanted() {
         for jobs in [1, 2] {
             let done = AtomicUsize::new(0);
-            let result = run(jobs, |in_order| {
+            let result = run(jobs, &mut |_| Err(io::ErrorKind::BrokenPipe.into()), |in_order| {
                 (0..1000).try_for_each(|_| {
                     let work = || {
                         thread::sleep(Duration::from_millis(1));
                         done.fetch_add(1, Ordering::SeqCst)
                     };
-                    in_order.work(work, &mut |_| Err(io::ErrorKind::BrokenPipe.into()))
+                    in_order.work(work)
                 })
             });
             assert!(result.is_err() && done.load(Ordering::SeqCst) <= 5, "{jobs}");

@@ -1,16 +1,15 @@
 //! Running the work: in order, on threads, with tables that vanish, progress and cancellation.
 
-pub(crate) mod files;
 pub(crate) mod in_order;
-pub(crate) mod in_use;
-pub(crate) mod survey;
+mod relist;
+mod runner;
+pub(crate) mod task;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use files::{FileOptions, files};
 pub use in_order::MAX_JOBS;
-pub(crate) use in_order::{InOrder, map, try_map};
-pub(crate) use survey::{Event, InputFile, ListedFolder, LogUse, Survey};
+pub(crate) use in_order::{map, try_map};
+pub(crate) use task::{Event, ListedFolder, LogUse, TableFile, Task};
 
 /// Shows the progress of the work, and may cancel it. All methods are optional: those of `()` do nothing.
 ///

@@ -7,7 +7,7 @@ use std::{fs, path::Path, sync::Arc};
 use filterblock::table::ReadAt;
 
 use super::Watch;
-use super::survey::{Event, InputFile, LogUse, Survey};
+use super::task::{Event, LogUse, TableFile, Task};
 use crate::engine::Engine;
 #[cfg(in_repository)]
 use crate::walk::Files;
@@ -16,7 +16,7 @@ use crate::walk::{Inputs, OtherFile, PathError};
 /// Finds the lengths of files, but does not want tables whose names begin with 9.
 struct Lengths;
 
-impl Survey for Lengths {
+impl Task for Lengths {
     type Found = u64;
 
     const IS_LONG: bool = true;
@@ -25,17 +25,17 @@ impl Survey for Lengths {
         LogUse::Read
     }
 
-    fn wants(&self, target: &InputFile) -> bool {
+    fn wants(&self, target: &TableFile) -> bool {
         !name(&target.path).starts_with('9')
     }
 
-    fn table<R: ReadAt>(&self, _: &InputFile, source: &R, progress: &dyn Fn(u64)) -> u64 {
+    fn table<R: ReadAt>(&self, _: &TableFile, source: &R, progress: &dyn Fn(u64)) -> u64 {
         let len = source.len().unwrap_or_default();
         progress(len);
         len
     }
 
-    fn other(&self, _: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<u64> {
+    fn other(&self, _: OtherFile, _: &TableFile, contents: &mut dyn Read) -> Option<u64> {
         io::copy(contents, &mut io::sink()).ok()
     }
 }
@@ -46,29 +46,26 @@ fn name(path: &Path) -> &str {
 
 /// An event as a line.
 fn line(event: Event<u64>) -> String {
-    let of = |target: &InputFile| format!("{} of {}", name(&target.path), name(&target.input));
+    let of = |target: &TableFile| format!("{} of {}", name(&target.path), name(&target.input));
     let length =
         |result: Result<u64, PathError>| result.map_or_else(|error| error.to_string(), |len| len.to_string());
     match event {
-        Event::ListFailed { input, .. } => format!("list failed {}", name(&input)),
-        Event::Failed { target, .. } => format!("failed {}, listed: {}", of(&target), target.listed),
-        Event::Begin { place, logs, skipped, .. } => {
+        Event::Failed(file, _) => format!("failed {}, listed: {}", of(&file), file.listed),
+        Event::Folder { place, logs, skipped, .. } => {
             format!("begin {}, logs: {}, passed over: {}", name(&place.path), logs.len(), skipped.len())
         }
-        Event::Other { target, result, .. } => format!("log {}: {}", of(&target), length(result)),
-        Event::Table { target, result } => {
-            let folder = target.folder.as_ref().map(|folder| name(folder.path()));
-            format!("table {} in {folder:?}, {} known: {}", of(&target), target.tables, length(result))
+        Event::Found(file, Some(_), result) => format!("log {}: {}", of(&file), length(result)),
+        Event::Found(file, None, result) => {
+            let folder = file.folder.as_ref().map(|folder| name(folder.path()));
+            format!("table {} in {folder:?}, {} known: {}", of(&file), file.tables, length(result))
         }
-        Event::Lost(target) => format!("lost {}", of(&target)),
         Event::End(place) => format!("end {}", name(&place.path)),
     }
 }
 
 fn told(engine: &Engine, inputs: Inputs) -> Vec<String> {
     let mut lines = Vec::new();
-    let survey = Arc::new(Lengths);
-    let run = engine.run(inputs, &survey, &mut |event| {
+    let run = engine.run(inputs, &Lengths, &mut |event| {
         lines.push(line(event));
         Ok(())
     });
@@ -105,7 +102,7 @@ fn each_path_leads_to_its_tables_in_order_on_any_number_of_threads() {
         "table 000005.ldb of 000005.ldb in Some(\"database\"), 6 known: 19",
         "table 90.ldb of 90.ldb in Some(\"database\"), 6 known: 15",
         "table 1.ldb of 1.ldb in None, 6 known: 11",
-        "list failed list",
+        "failed list of list, listed: false",
     ];
     let paths = ["missing", "database", "empty", "database/000005.ldb", "database/90.ldb", "plain/1.ldb"];
     for (jobs, recursive) in [(1, false), (7, false), (2, true)] {
@@ -213,8 +210,7 @@ fn an_error_of_what_shows_ends_the_run() {
         fs::write(dir.path().join(format!("{number:06}.ldb")), "x").unwrap();
     }
     let mut left = 5;
-    let survey = Arc::new(Lengths);
-    let result = Engine::new().run(inputs(dir.path(), &[""]), &survey, &mut |_| {
+    let result = Engine::new().run(inputs(dir.path(), &[""]), &Lengths, &mut |_| {
         left -= 1;
         if left == 0 { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     });

@@ -16,20 +16,20 @@ pub(crate) struct FolderCache {
 }
 
 impl FolderCache {
-    /// The database of the file at `path`. `None` also if its folder cannot be listed; `on_error` gets that only once.
+    /// The database of the file at `path`. Fails once for a folder that cannot be listed; from then on, it is `None`.
     pub(crate) fn around(
         &mut self,
         path: &Path,
         storage: &Arc<dyn Storage>,
-        on_error: impl FnOnce(&Path, PathError),
-    ) -> Option<Arc<Folder>> {
+    ) -> Result<Option<Arc<Folder>>, (PathBuf, PathError)> {
         let path = folder_of(path);
         let known =
             self.folders.iter().position(|(known, _)| known == path).map(|at| self.folders.remove(at));
+        let mut failed = None;
         let (path, folder) = known.unwrap_or_else(|| {
             let opened = Folder::open(path, storage).unwrap_or_else(|error| {
                 let message = format!("listing the folder: {error}");
-                on_error(path, PathError::failed(error.kind(), message));
+                failed = Some((path.to_owned(), PathError::failed(error.kind(), message)));
                 None
             });
             (path.to_owned(), opened.filter(Folder::is_database).map(Arc::new))
@@ -38,7 +38,7 @@ impl FolderCache {
             self.folders.remove(0);
         }
         self.folders.push((path, folder.clone()));
-        folder
+        failed.map_or(Ok(folder), Err)
     }
 }
 
@@ -66,14 +66,17 @@ mod tests {
         for (path, is_one) in
             [("000005.ldb", true), ("x.ldb", true), ("missing/1.ldb", false), ("missing/2.ldb", false)]
         {
-            let found =
-                cache.around(&dir.path().join(path), &local(), |_, error| errors.push(error.to_string()));
+            let found = cache.around(&dir.path().join(path), &local());
+            let found = found.unwrap_or_else(|(_, error)| {
+                errors.push(error.to_string());
+                None
+            });
             assert_eq!(found.is_some(), is_one, "{path}");
         }
         assert_eq!(errors, ["listing the folder: no such file or folder"]);
         let other = tempfile::tempdir().unwrap();
         fs::write(other.path().join("000005.ldb"), "").unwrap();
-        assert!(cache.around(&other.path().join("000005.ldb"), &local(), |_, _| panic!("listed")).is_none());
+        assert!(cache.around(&other.path().join("000005.ldb"), &local()).unwrap().is_none());
     }
 
     #[test]
@@ -86,7 +89,7 @@ mod tests {
             folder.join("000005.ldb")
         };
         let mut cache = FolderCache::default();
-        let mut around = |at| cache.around(&path(at), &local(), |_, _| panic!("listed")).unwrap();
+        let mut around = |at| cache.around(&path(at), &local()).unwrap().unwrap();
         let first: Vec<_> = (0..MAX_FOLDERS).map(&mut around).collect();
         assert!(Arc::ptr_eq(&around(0), &first[0]));
         around(MAX_FOLDERS);

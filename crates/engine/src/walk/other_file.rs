@@ -88,6 +88,13 @@ pub fn is_log(path: &Path) -> bool {
     LocalStorage.open(path).is_ok_and(|file| OtherFile::of(path, &file) == Some(OtherFile::Log))
 }
 
+/// Returns true if the file's name is that of a log, or ends in `.log`.
+pub(crate) fn is_named_log(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind == FileKind::Log)
+        || path.extension().is_some_and(|extension| extension == "log")
+}
+
 /// Returns true if a record's data are a batch of writes, as long as its count says.
 fn is_batch(data: &[u8]) -> bool {
     let mut log = filterblock::database::LogWriter::new(Vec::new());

@@ -13,8 +13,8 @@ use super::shell_word::{path_word, shell_word};
 use crate::audit::Policy;
 use crate::audit::tune::saved;
 use crate::report::{
-    Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, Damage, DamagedPart, FalseNegatives,
-    HugeManifest, Obstacle, Outcome, Reads, SimilarKind, Tuning, USUAL_BITS, Verdict,
+    Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, Damage, DamagedPart, Effect, FalseNegatives,
+    HugeManifest, Obstacle, Reads, SimilarKind, Tuning, USUAL_BITS, Verdict,
 };
 
 /// On damage, before the command that saves what can be saved.
@@ -334,7 +334,7 @@ fn obstacle_text(obstacle: Obstacle, advice: &Advice) -> String {
     }
 }
 
-fn size_change(now: &Outcome, then: &Outcome) -> String {
+fn size_change(now: &Effect, then: &Effect) -> String {
     let more = then.size.value - now.size.value;
     format!("{} {}", rough_size(more.abs()), if more < 0.0 { "less" } else { "more" })
 }

@@ -1,6 +1,6 @@
 //! A log whose wrong bits are corrected as it is read.
 
-use std::io::{self, Read};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -8,6 +8,7 @@ use filterblock::database::Manifest;
 use filterblock::table::ReadAt;
 
 use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
+use super::patched::Patched;
 use crate::walk::Sequential;
 
 /// Returns also the offsets of the corrected bytes. `None`: the MANIFEST still cannot be relied on.
@@ -15,81 +16,77 @@ pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     let bits = Arc::<Mutex<Vec<u64>>>::default();
     let found = Arc::clone(&bits);
     let tell = Box::new(move |_, bit| found.lock().unwrap_or_else(PoisonError::into_inner).push(bit));
-    let contents = CorrectingLog::new(Sequential::new(source), tell);
+    let contents = Sequential::new(CorrectedLog::new(source, tell));
     let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
     let bits = std::mem::take(&mut *bits.lock().unwrap_or_else(PoisonError::into_inner));
     Some((manifest, bits))
 }
 
-/// Corrects one wrong bit of each fragment if the checksum reveals it.
-pub(crate) struct CorrectingLog<R> {
+/// Corrects one wrong bit of each fragment if the checksum reveals it. For a reader that goes from start to end.
+pub(crate) struct CorrectedLog<R> {
     source: R,
-    /// The unread rest of the current block, corrected.
-    block: Bytes,
-    /// Of the next block.
-    offset: u64,
-    /// Of the record that is being read.
-    record: u64,
-    /// Called with the offset of a record and of its corrected byte in the log. `None`: nothing is corrected.
-    tell: Option<Box<dyn Fn(u64, u64) + Send + Sync>>,
+    state: Mutex<State>,
+    /// Called with the offset of a record and of its corrected byte in the log.
+    tell: Box<dyn Fn(u64, u64) + Send + Sync>,
 }
 
-impl<R: Read> CorrectingLog<R> {
+#[derive(Default)]
+struct State {
+    /// The block that was read last, corrected, with its offset.
+    block: (u64, Bytes),
+    /// The offset of the record that is being read.
+    record: u64,
+}
+
+impl<R: ReadAt> CorrectedLog<R> {
     pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64) + Send + Sync>) -> Self {
-        Self { source, block: Bytes::new(), offset: 0, record: 0, tell: Some(tell) }
+        Self { source, state: Mutex::default(), tell }
     }
 
-    /// Corrects nothing.
-    pub(crate) fn plain(source: R) -> Self {
-        Self { source, block: Bytes::new(), offset: 0, record: 0, tell: None }
+    pub(crate) const fn source(&self) -> &R {
+        &self.source
     }
 
-    fn next_block(&mut self) -> io::Result<()> {
-        let mut block = Vec::new();
-        (&mut self.source).take(BLOCK_LEN).read_to_end(&mut block)?;
-        let start = self.offset;
-        self.offset = start.saturating_add(block.len() as u64);
-        let mut block = Bytes::from(block);
-        let Some(tell) = &self.tell else {
-            self.block = block;
-            return Ok(());
-        };
-        // No fragment reaches into another block.
+    /// The block at `start`, corrected. No fragment reaches into another one.
+    fn block(&self, start: u64, record: &mut u64) -> io::Result<Bytes> {
+        let len = self.source.len()?.saturating_sub(start).min(BLOCK_LEN);
+        let block = self.source.read_at(start, len as usize)?;
         let mut fragments = Fragments::new(block.clone())?;
         let mut wrong = Vec::new();
         while let Some(piece) = fragments.next()? {
             let Piece::Fragment(fragment) = piece else { continue };
             if matches!(fragment.kind, FULL | FIRST) {
-                self.record = start.saturating_add(fragment.offset);
+                *record = start.saturating_add(fragment.offset);
             }
             if let Some(patch) = fragment.patch {
-                tell(self.record, start.saturating_add(patch.offset));
+                (self.tell)(*record, start.saturating_add(patch.offset));
                 wrong.push(patch);
             }
         }
-        if !wrong.is_empty() {
-            let mut right = block.to_vec();
-            for patch in wrong {
-                let byte = usize::try_from(patch.offset).ok().and_then(|at| right.get_mut(at));
-                byte.into_iter().for_each(|byte| *byte ^= patch.mask);
-            }
-            block = right.into();
-        }
-        self.block = block;
-        Ok(())
+        Patched::new(&block, &wrong).read_at(0, block.len())
     }
 }
 
-impl<R: Read> Read for CorrectingLog<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.block.is_empty() {
-            self.next_block()?;
+impl<R: ReadAt> ReadAt for CorrectedLog<R> {
+    fn len(&self) -> io::Result<u64> {
+        self.source.len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let State { block, record } = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = offset.checked_add(len as u64).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let (mut at, mut bytes) = (offset, Vec::new());
+        while at < end {
+            let start = at - at % BLOCK_LEN;
+            if block.0 != start || block.1.is_empty() {
+                *block = (start, self.block(start, record)?);
+            }
+            let to = usize::try_from(end - start).unwrap_or(usize::MAX).min(block.1.len());
+            let part = block.1.get((at - start) as usize..to).filter(|part| !part.is_empty());
+            bytes.extend_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
+            at = start + to as u64;
         }
-        let bytes = self.block.split_to(self.block.len().min(buffer.len()));
-        if let Some(target) = buffer.get_mut(..bytes.len()) {
-            target.copy_from_slice(&bytes);
-        }
-        Ok(bytes.len())
+        Ok(bytes.into())
     }
 }
 
@@ -97,6 +94,7 @@ impl<R: Read> Read for CorrectingLog<R> {
 mod tests {
     use filterblock::database::LogWriter;
 
+    use std::io::Read as _;
     use std::sync::mpsc;
 
     use super::*;
@@ -125,7 +123,8 @@ mod tests {
                 let (teller, told) = mpsc::channel();
                 let tell = move |record, bit| teller.send((record, bit)).unwrap();
                 let mut read = Vec::new();
-                CorrectingLog::new(&wrong[..], Box::new(tell)).read_to_end(&mut read).unwrap();
+                let corrected = CorrectedLog::new(&wrong[..], Box::new(tell));
+                Sequential::new(corrected).read_to_end(&mut read).unwrap();
                 assert_eq!(told.try_iter().collect::<Vec<_>>(), expected, "{at}");
                 assert!(read == if expected.is_empty() { wrong } else { log.clone() });
             }

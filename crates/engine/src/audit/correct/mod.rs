@@ -8,6 +8,7 @@ pub(crate) mod fragments;
 pub(crate) mod key_orders;
 pub(crate) mod log;
 pub(crate) mod patched;
+pub(crate) mod storage;
 pub(crate) mod table;
 
 use std::cell::Cell;

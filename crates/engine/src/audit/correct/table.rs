@@ -83,12 +83,6 @@ impl<R: ReadAt> Correcting<R> {
         Ok(Self { source, state: Mutex::new(State { patches, search }), tell })
     }
 
-    /// Corrects nothing.
-    pub(crate) fn plain(source: R) -> Self {
-        let state = State { patches: Vec::new(), search: None };
-        Self { source, state: Mutex::new(state), tell: Box::new(|_, _| ()) }
-    }
-
     pub(crate) const fn source(&self) -> &R {
         &self.source
     }

@@ -13,10 +13,10 @@ use filterblock::{BloomFilterPolicy, FilterBlockReader, SharedPolicy};
 
 use crate::walk::{PathError, Storage, open};
 
-pub use run::{InspectLine, InspectOutcome};
+pub use run::InspectLine;
 pub use table::inspect_table;
 
-pub(crate) use run::{InspectSurvey, lookup_weights, missing_tables, missing_text, or_unreadable};
+pub(crate) use run::{InspectTask, lookup_weights, missing_tables, missing_text, unreadable};
 
 /// Of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;

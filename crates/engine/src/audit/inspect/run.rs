@@ -15,10 +15,10 @@ use crate::audit::stats::Reach;
 use crate::audit::verify::{manifest, other};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    self, About, Checked, Code, Depth, ErrorKind, Frame, Inspected, Other, Problem, Remark, Subject, Table,
-    Totals, Unreadable, Verdict, VerdictCounts, Verified,
+    self, About, Checked, Code, Depth, ErrorKind, Frame, Inspected, Other, Outcome, Problem, Remark, Subject,
+    Table, Totals, Unreadable, Verdict, Verified,
 };
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
+use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, InputPath, Inputs, OtherFile, PathError, TableRecord};
 
 /// One result of an inspection.
@@ -36,15 +36,6 @@ pub enum InspectLine {
     Totals(Box<Totals>),
 }
 
-/// The outcome of an inspection.
-#[derive(Clone, Default, Debug)]
-pub struct InspectOutcome {
-    /// The verdicts on databases, and on files and paths outside of them.
-    pub verdicts: VerdictCounts,
-    /// A list of paths could not be read to its end.
-    pub list_failed: bool,
-}
-
 impl Engine {
     /// Finds the facts about the tables that `inputs` lead to and about their filters, from as much of each table as
     /// the engine's depth allows. `sink` receives them folder by folder, with sums over the tables of each folder.
@@ -52,11 +43,10 @@ impl Engine {
     /// # Errors
     ///
     /// Those of `sink`.
-    pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
-        let survey = InspectSurvey::of(self);
+    pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<Outcome> {
         let mut fold = Fold::new(self.depth, sink);
-        self.run(inputs, &survey.into(), &mut |event| fold.take(event))?;
-        Ok(fold.outcome)
+        let list_failed = self.run(inputs, &InspectTask::of(self), &mut |event| fold.take(event))?;
+        Ok(Outcome { list_failed, ..fold.outcome })
     }
 
     /// Inspects bare filter blocks, without their tables. `policy`: their policy; `None`: LevelDB's is assumed.
@@ -69,12 +59,15 @@ impl Engine {
         inputs: Inputs,
         policy: Option<&SharedPolicy>,
         sink: &mut impl Sink<InspectLine>,
-    ) -> io::Result<InspectOutcome> {
+    ) -> io::Result<Outcome> {
         let mut fold = Fold::new(self.depth, sink);
         let effort = ProbeBudget::for_each_of(inputs.paths.len());
         for InputPath { input, path } in inputs.into_iter(self.files.storage()) {
             match path {
-                Err(error) => fold.take(Event::ListFailed { input, error })?,
+                Err(error) => {
+                    fold.outcome.list_failed = true;
+                    fold.unreadable(&Subject::of(&input), &error)?;
+                }
                 Ok(path) => {
                     let subject = Subject { path: &path, ..Subject::of(&input) };
                     match read(&path, policy, &**self.files.storage()) {
@@ -88,12 +81,12 @@ impl Engine {
     }
 }
 
-pub(crate) struct InspectSurvey {
+pub(crate) struct InspectTask {
     pub(crate) read: ReadOptions,
     reach: Reach,
 }
 
-impl InspectSurvey {
+impl InspectTask {
     pub(crate) fn of(engine: &Engine) -> Self {
         let reach =
             if engine.few_reads { Reach::in_few_reads(engine.depth) } else { Reach::of_file(engine.depth) };
@@ -101,7 +94,7 @@ impl InspectSurvey {
     }
 }
 
-impl Survey for InspectSurvey {
+impl Task for InspectTask {
     type Found = Looked;
 
     // Fewer than by default, because each result holds the table's filters.
@@ -111,23 +104,19 @@ impl Survey for InspectSurvey {
         LogUse::Named
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Looked {
+    fn table<R: ReadAt>(&self, target: &TableFile, source: &R, _: &dyn Fn(u64)) -> Looked {
         Looked::Table(self.look(target, source))
     }
 
-    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
+    fn other(&self, kind: OtherFile, target: &TableFile, contents: &mut dyn Read) -> Option<Looked> {
         let mut counted = contents.take(u64::MAX);
         let verdict = other(kind, target, &mut counted)?;
         Some(Looked::Other(Box::new(verdict), u64::MAX - counted.limit()))
     }
-
-    fn has_vanished(&self, found: &Looked) -> bool {
-        matches!(found, Looked::Table(found) if found.table.has_vanished())
-    }
 }
 
-impl InspectSurvey {
-    pub(crate) fn look<R: ReadAt>(&self, target: &InputFile, source: &R) -> Box<Inspected> {
+impl InspectTask {
+    pub(crate) fn look<R: ReadAt>(&self, target: &TableFile, source: &R) -> Box<Inspected> {
         Box::new(look(source, &self.read, ProbeBudget::for_each_of(target.tables), self.reach))
     }
 }
@@ -138,8 +127,8 @@ pub(crate) enum Looked {
     Other(Box<Checked>, u64),
 }
 
-pub(crate) fn or_unreadable(result: Result<Box<Inspected>, PathError>) -> Box<Inspected> {
-    result.unwrap_or_else(|error| Box::new(Table::unreadable(error.to_string(), error.kind()).into()))
+pub(crate) fn unreadable(error: &PathError) -> Box<Inspected> {
+    Box::new(Table::unreadable(error.to_string(), error.kind()).into())
 }
 
 /// The live tables of a folder that have no file.
@@ -179,7 +168,7 @@ fn unread_log(path: &Path, error: &PathError) -> Problem {
 }
 
 struct Fold<'a, S> {
-    outcome: InspectOutcome,
+    outcome: Outcome,
     depth: Depth,
     /// Over the current folder.
     totals: Totals,
@@ -190,17 +179,13 @@ struct Fold<'a, S> {
 
 impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
     fn new(depth: Depth, sink: &'a mut S) -> Self {
-        Self { outcome: InspectOutcome::default(), depth, totals: Totals::default(), worst: None, sink }
+        Self { outcome: Outcome::default(), depth, totals: Totals::default(), worst: None, sink }
     }
 
     fn take(&mut self, event: Event<Looked>) -> io::Result<()> {
         match event {
-            Event::ListFailed { input, error } => {
-                self.outcome.list_failed = true;
-                self.unreadable(&Subject::of(&input), &error)
-            }
-            Event::Failed { target, error } => self.unreadable(&target.subject(&[]), &error),
-            Event::Begin { place, logs, unread, skipped } => {
+            Event::Failed(file, error) => self.unreadable(&file.subject(&[]), &error),
+            Event::Folder { place, logs, unread, skipped } => {
                 self.worst = Some(skipped.iter().map(|_| Verdict::CannotTell).max().unwrap_or_default());
                 let unread_logs: Vec<_> =
                     unread.iter().map(|(path, error)| unread_log(path, error)).collect();
@@ -208,24 +193,19 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 let remarks = all.map(|(path, error)| Remark::new(path, error)).collect();
                 self.begin(&place, logs, unread_logs, remarks)
             }
-            Event::Table { target, result } => {
-                let around = target.around.as_ref().map(|(folder, error)| Remark::new(folder, error));
-                // The folder may be a database of which nothing else is known.
-                around.iter().for_each(|_| self.see(Verdict::CannotTell));
-                let subject = target.subject(around.as_slice());
-                let found = match result {
-                    Ok(Looked::Table(mut found)) => {
-                        found.table.depth = Some(self.depth);
-                        Ok(found)
-                    }
-                    Ok(Looked::Other(verdict, len)) => {
-                        return self.other(&subject, About::Log, *verdict, len);
-                    }
-                    Err(error) => Err(error),
-                };
-                self.table(&subject, target.record(), target.listed, or_unreadable(found))
+            Event::Found(file, kind, Ok(Looked::Other(verdict, len))) => {
+                let about = if kind == Some(OtherFile::Manifest) { About::Manifest } else { About::Log };
+                self.see(verdict.verdict());
+                let verified = Verified::new(file.subject(&[]), about, *verdict);
+                self.sink.line(InspectLine::Other(Box::new(Other::new(verified, len))))
             }
-            Event::Lost(target) => self.unreadable(&target.subject(&[]), &PathError::vanished()),
+            Event::Found(file, _, Ok(Looked::Table(mut found))) => {
+                found.table.depth = Some(self.depth);
+                self.table(&file.subject(&[]), file.record(), file.listed, found)
+            }
+            Event::Found(file, _, Err(error)) => {
+                self.table(&file.subject(&[]), file.record(), file.listed, unreadable(&error))
+            }
             Event::End(place) => {
                 let frame = Frame::new("totals", &place.subject(&[]), None).into_owned();
                 let mut totals = std::mem::take(&mut self.totals);
@@ -236,11 +216,6 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 self.see(totals.verdict);
                 self.sink.line(InspectLine::Totals(Box::new(totals)))
             }
-            Event::Other { kind, target, result: Ok(Looked::Other(verdict, len)) } => {
-                let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
-                self.other(&target.subject(&[]), about, *verdict, len)
-            }
-            Event::Other { .. } => Ok(()),
         }
     }
 
@@ -292,12 +267,6 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         found.table.seen = None;
         found.table.marks = Marks::default();
         self.sink.line(InspectLine::Table(found))
-    }
-
-    fn other(&mut self, subject: &Subject<'_>, about: About, verdict: Checked, len: u64) -> io::Result<()> {
-        self.see(verdict.verdict());
-        let verified = Verified::new(*subject, about, verdict);
-        self.sink.line(InspectLine::Other(Box::new(Other::new(verified, len))))
     }
 
     fn unreadable(&mut self, subject: &Subject<'_>, error: &PathError) -> io::Result<()> {

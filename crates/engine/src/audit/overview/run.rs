@@ -9,22 +9,22 @@ use filterblock::table::ReadAt;
 
 use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
-use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};
+use crate::audit::inspect::{InspectTask, lookup_weights, missing_tables, unreadable};
 use crate::audit::rates::TableEntries;
 use crate::audit::state::huge_manifest;
-use crate::audit::verify::{VerifySurvey, Versions, other, verdicts_on_folder};
+use crate::audit::verify::{VerifyTask, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
 use crate::report::{Checked, ErrorKind, Inspected, Note, Problem, Table, name_of};
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
+use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
 impl Engine {
     /// Reads the one database, folder or table that `inputs` lead to, with `verify` every block and every entry. Fails
     /// if there is nothing to show.
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> Result<Overview, PathError> {
-        let survey = OverviewSurvey {
-            inspect: InspectSurvey::of(self),
-            verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
+        let task = OverviewTask {
+            inspect: InspectTask::of(self),
+            verify: verify.then(|| VerifyTask { engine: self.clone(), notes_keys: true }),
         };
         let mut fold = Fold {
             overview: Overview::new(Kind::Table),
@@ -34,7 +34,7 @@ impl Engine {
         };
         fold.overview.found.verified = verify;
         fold.overview.depth = self.depth;
-        let result = self.run(inputs, &survey.into(), &mut |event| {
+        let result = self.run(inputs, &task, &mut |event| {
             fold.take(event, self);
             Ok(())
         });
@@ -43,9 +43,9 @@ impl Engine {
     }
 }
 
-struct OverviewSurvey {
-    inspect: InspectSurvey,
-    verify: Option<VerifySurvey>,
+struct OverviewTask {
+    inspect: InspectTask,
+    verify: Option<VerifyTask>,
 }
 
 enum Looked {
@@ -54,7 +54,7 @@ enum Looked {
     Log(Box<Checked>),
 }
 
-impl Survey for OverviewSurvey {
+impl Task for OverviewTask {
     type Found = Looked;
 
     const IS_LONG: bool = true;
@@ -63,7 +63,7 @@ impl Survey for OverviewSurvey {
         if self.verify.is_some() { LogUse::ReadAll } else { LogUse::Named }
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Looked {
+    fn table<R: ReadAt>(&self, target: &TableFile, source: &R, progress: &dyn Fn(u64)) -> Looked {
         let mut found = self.inspect.look(target, source);
         // Those of all tables together would need much memory.
         found.filters = None;
@@ -72,16 +72,9 @@ impl Survey for OverviewSurvey {
         Looked::Table(found, verdict.map(Box::new))
     }
 
-    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
+    fn other(&self, kind: OtherFile, target: &TableFile, contents: &mut dyn Read) -> Option<Looked> {
         let verdict = other(kind, target, contents).filter(|_| target.listed)?;
         Some(Looked::Log(Box::new(verdict)))
-    }
-
-    fn has_vanished(&self, looked: &Looked) -> bool {
-        let Looked::Table(found, verdict) = looked else { return false };
-        let has_verifying = self.verify.as_ref().zip(verdict.as_ref());
-        found.table.has_vanished()
-            || has_verifying.is_some_and(|(verify, verdict)| verify.has_vanished(verdict))
     }
 }
 
@@ -97,14 +90,12 @@ struct Fold {
 impl Fold {
     fn take(&mut self, event: Event<Looked>, engine: &Engine) {
         match event {
-            Event::ListFailed { error, .. } => self.failed = Some(error),
             // A listed path is reported at the beginning of its folder.
-            Event::Failed { target, .. } if target.listed => {}
-            Event::Failed { error, .. } => self.failed = Some(error),
-            Event::Begin { place, logs, unread, .. } => self.begin(place, &logs, unread),
-            Event::Other { target, result, .. } => self.log(&target, result),
-            Event::Table { target, result } => self.table(&target, result),
-            Event::Lost(target) => self.unreadable(&target.path, TABLE, PathError::vanished()),
+            Event::Failed(file, _) if file.listed => {}
+            Event::Failed(_, error) => self.failed = Some(error),
+            Event::Folder { place, logs, unread, .. } => self.begin(place, &logs, unread),
+            Event::Found(file, None, result) => self.table(&file, result),
+            Event::Found(file, Some(_), result) => self.log(&file, result),
             Event::End(newest) => self.end(&newest, engine),
         }
     }
@@ -139,7 +130,7 @@ impl Fold {
         self.begun = Some(place);
     }
 
-    fn log(&mut self, target: &InputFile, result: Result<Looked, PathError>) {
+    fn log(&mut self, target: &TableFile, result: Result<Looked, PathError>) {
         let mut verdict = match result {
             Ok(Looked::Log(verdict)) => *verdict,
             Ok(Looked::Table(..)) => return,
@@ -158,17 +149,14 @@ impl Fold {
         self.overview.found.add(name_of(&target.path), verdict, true);
     }
 
-    fn table(&mut self, target: &InputFile, result: Result<Looked, PathError>) {
-        if let Some((folder, error)) = &target.around {
-            self.unreadable(folder, "a folder that can be listed", error.clone());
-        }
+    fn table(&mut self, target: &TableFile, result: Result<Looked, PathError>) {
         let (found, verdict) = match result {
             Ok(Looked::Table(found, verdict)) => (found, verdict.map(|verdict| *verdict)),
             Ok(Looked::Log(_)) => return,
             Err(error) => {
-                let problem = Problem::unreadable(TABLE, error.clone());
+                let problem = Problem::unreadable("a table that can be read", error.clone());
                 let verdict = self.overview.found.verified.then(|| Checked::of_problem(problem));
-                (or_unreadable(Err(error)), verdict)
+                (unreadable(&error), verdict)
             }
         };
         let mut table = found.table;
@@ -204,8 +192,6 @@ impl Fold {
         overview.spans.extend(spans(&newest.folder));
     }
 }
-
-const TABLE: &str = "a table that can be read";
 
 fn spans(folder: &Folder) -> Spans {
     let Ok(manifest) = folder.database().manifest() else { return Spans::default() };

@@ -15,7 +15,7 @@ use crate::report::{
     Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply, Subject,
     Verdict,
 };
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
+use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
 use crate::words::{counted_as, error_text};
 use crate::{audit::file_type::explain, audit::verify::manifest};
@@ -67,7 +67,7 @@ impl Engine {
         question: &Question,
         sink: &mut impl for<'a> Sink<QueryLine<'a>>,
     ) -> io::Result<QueryOutcome> {
-        let survey = QuerySurvey { keys: Arc::clone(&question.keys), engine: self.clone() };
+        let task = QueryTask { keys: Arc::clone(&question.keys), engine: self.clone() };
         let found = vec![false; question.keys.given().len()];
         let mut query = Query {
             question,
@@ -75,12 +75,12 @@ impl Engine {
             outcome: QueryOutcome { found, ..QueryOutcome::default() },
             lookups: None,
         };
-        self.run(inputs, &survey.into(), &mut |event| query.take(event))?;
-        Ok(query.outcome)
+        let list_failed = self.run(inputs, &task, &mut |event| query.take(event))?;
+        Ok(QueryOutcome { list_failed, ..query.outcome })
     }
 }
 
-struct QuerySurvey {
+struct QueryTask {
     keys: Arc<LookupKeys>,
     engine: Engine,
 }
@@ -92,7 +92,7 @@ enum Asked {
     Unopened(Reason),
 }
 
-impl Survey for QuerySurvey {
+impl Task for QueryTask {
     type Found = Asked;
 
     // Fewer than by default, because each result may hold large filters.
@@ -102,12 +102,12 @@ impl Survey for QuerySurvey {
         LogUse::Read
     }
 
-    fn wants(&self, target: &InputFile) -> bool {
+    fn wants(&self, target: &TableFile) -> bool {
         // That the database does not use a table is reported at the beginning of the folder.
         target.record().is_none_or(|record| record.live.is_some())
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, _: &dyn Fn(u64)) -> Asked {
+    fn table<R: ReadAt>(&self, target: &TableFile, source: &R, _: &dyn Fn(u64)) -> Asked {
         match candidates::table(
             source,
             &self.engine.read,
@@ -123,7 +123,7 @@ impl Survey for QuerySurvey {
         }
     }
 
-    fn other(&self, kind: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
+    fn other(&self, kind: OtherFile, _: &TableFile, contents: &mut dyn Read) -> Option<Asked> {
         (kind == OtherFile::Log).then(|| Asked::Log(logs::read(contents, &self.keys)))
     }
 }
@@ -164,26 +164,15 @@ impl LookupCosts {
 impl Query<'_> {
     fn take(&mut self, event: Event<Asked>) -> io::Result<()> {
         match event {
-            Event::ListFailed { input, error } => {
-                self.outcome.list_failed = true;
-                self.unreadable(Subject::of(&input), &error)
-            }
-            Event::Failed { target, error } => self.unreadable(target.subject(&[]), &error),
-            Event::Begin { place, logs, skipped, .. } => self.begin(&place, logs, &skipped),
-            Event::Other { target, result, .. } => {
+            Event::Failed(file, error) => self.unreadable(file.subject(&[]), &error),
+            Event::Folder { place, logs, skipped, .. } => self.begin(&place, logs, &skipped),
+            Event::Found(file, kind, result) => {
                 // A log has no data blocks, even if it cannot be read.
-                let lookups = self.lookups.take();
-                self.asked(target.subject(&[]), result)?;
-                self.lookups = lookups;
+                let lookups = self.lookups.take_if(|_| kind.is_some());
+                self.asked(file.subject(&[]), result)?;
+                self.lookups = lookups.or(self.lookups.take());
                 Ok(())
             }
-            Event::Table { target, result } => {
-                let around = target.around.iter();
-                let remarks: Vec<_> = around.map(|(path, error)| Remark::new(path, error)).collect();
-                self.outcome.is_unsound |= !remarks.is_empty();
-                self.asked(target.subject(&remarks), result)
-            }
-            Event::Lost(target) => self.unreadable(target.subject(&[]), &PathError::vanished()),
             Event::End(_) => self.end(),
         }
     }

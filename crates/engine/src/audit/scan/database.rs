@@ -3,32 +3,32 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
+use filterblock::database::{Database, EntryFile, Scan, TableStatus};
 use filterblock::table::{Comparator as _, ReadOptions, SharedComparator};
 use filterblock::{Error, InternalKey, escape_path, quote};
 
-use super::range::KeyRange;
+use super::range::ScanRequest;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::current_manifest::contradicted;
 use crate::audit::order::{Order, misordered};
 use crate::audit::reading::is_not_whole;
 use crate::report::{ErrorKind, Fault, FileState, Note, Row, Version};
-use crate::walk::Folder;
+use crate::walk::{Files, Folder};
 use crate::words::scan_command;
 
 /// The maximum number of incomplete tables that are named.
 const MAX_NAMED: usize = 4;
 
-pub(super) struct DatabaseRows<'d, O: Opener> {
-    database: &'d Database,
-    scan: Scan<'d, O>,
+pub(super) struct DatabaseRows {
+    folder: Arc<Folder>,
+    scan: Scan<'static, Files>,
     /// Reported first, by table number: sizes that contradict the MANIFEST, and an index or first block out of order.
     contradicted: std::vec::IntoIter<(u64, Fault)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
-    range: &'d KeyRange,
-    all: bool,
+    request: Arc<ScanRequest>,
     shown: Progress,
     is_resumed: bool,
     ended: bool,
@@ -63,18 +63,18 @@ impl ResumePoint {
     }
 }
 
-impl<'d, O: Opener> DatabaseRows<'d, O> {
-    /// `all`: shows all versions instead of the newest of each key. `shown`: the progress so far, which is not shown
+impl DatabaseRows {
+    /// With `all`, shows all versions instead of the newest of each key. `shown`: the progress so far, which is not shown
     /// again. `claimed`: the order if no MANIFEST names it. Fails if the MANIFEST names an order that is not known.
     pub(super) fn new(
-        database: &'d Database,
-        mut opener: O,
+        folder: Arc<Folder>,
+        mut opener: Files,
         options: &ReadOptions,
-        range: &'d KeyRange,
-        all: bool,
+        request: Arc<ScanRequest>,
         shown: Progress,
         claimed: Option<Order>,
     ) -> Result<Self, Error> {
+        let (database, range) = (folder.database(), &request.range);
         let order = order_of(database, claimed);
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
@@ -86,7 +86,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
             contradicted.extend(misordered(database, &mut opener, options));
         }
         contradicted.retain(|(number, _)| !shown.contradicted.contains(number));
-        let mut scan = match all {
+        let mut scan = match request.all {
             true => database.scan_versions_with(options, opener)?,
             false => database.scan_with(options, opener)?,
         };
@@ -96,7 +96,11 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         }
         let contradicted = contradicted.into_iter();
         let is_resumed = shown.place.is_some();
-        Ok(Self { database, scan, contradicted, order, range, all, shown, is_resumed, ended: false })
+        Ok(Self { folder, scan, contradicted, order, request, shown, is_resumed, ended: false })
+    }
+
+    pub(super) const fn folder(&self) -> &Arc<Folder> {
+        &self.folder
     }
 
     /// The progress, including that before this scan.
@@ -129,7 +133,7 @@ fn is_leftover(database: &Database, error: &Error) -> bool {
     table.is_some_and(|table| matches!(table.status, TableStatus::Obsolete | TableStatus::Unlisted))
 }
 
-impl<O: Opener> Rows for DatabaseRows<'_, O> {
+impl Rows for DatabaseRows {
     fn advance(&mut self) -> Result<Moved, Fault> {
         if let Some((number, fault)) = self.contradicted.next() {
             self.shown.contradicted.insert(number);
@@ -140,7 +144,7 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
                 _ if self.ended => return Ok(Moved::ToEnd),
                 Ok(true) => {}
                 Ok(false) => return Ok(Moved::ToEnd),
-                Err(error) if is_leftover(self.database, &error) => {
+                Err(error) if is_leftover(self.folder.database(), &error) => {
                     self.shown.leftovers.extend(error.path().map(Path::to_owned));
                     continue;
                 }
@@ -148,16 +152,18 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             }
             let Some(entry) = self.scan.entry() else { return Ok(Moved::ToEnd) };
             let key = entry.key.user_key;
-            self.ended = self.order.is_none() && self.range.is_past(key);
+            self.ended = self.order.is_none() && self.request.range.is_past(key);
             if self.is_resumed {
                 let place = self.shown.place.as_ref();
-                if place.is_some_and(|place| place.has_passed(&entry.key, self.all, self.order.as_ref())) {
+                if place
+                    .is_some_and(|place| place.has_passed(&entry.key, self.request.all, self.order.as_ref()))
+                {
                     continue;
                 }
                 self.is_resumed = false;
             }
             // A table whose keys are not in order may have any key here.
-            if !self.ended && self.range.contains(key) {
+            if !self.ended && self.request.range.contains(key) {
                 let place = &mut self.shown.place;
                 let place = place.get_or_insert_with(|| ResumePoint { user_key: Vec::new(), sequence: 0 });
                 place.user_key.clear();
@@ -211,24 +217,34 @@ const fn state(file: EntryFile<'_>) -> FileState {
 #[cfg(in_repository)]
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use filterblock::database::FileOpener;
-
     use super::*;
+    use crate::KeyRange;
+    use crate::walk::folder::{PathKind, resolve};
+
+    fn open(path: impl AsRef<Path>) -> Arc<Folder> {
+        match resolve(path.as_ref(), Files::default().storage()) {
+            Ok(PathKind::Folder(folder)) => folder,
+            _ => panic!("a folder"),
+        }
+    }
+
+    fn rows(database: &Arc<Folder>, range: &KeyRange, all: bool, before: Progress) -> DatabaseRows {
+        let request = ScanRequest { range: range.clone(), all, ..ScanRequest::default() };
+        let (files, options) = (Files::default(), ReadOptions::default());
+        DatabaseRows::new(Arc::clone(database), files, &options, request.into(), before, None).unwrap()
+    }
 
     type Shown = (PathBuf, u64, Vec<u8>, u64);
 
     /// Up to `most` entries, and the place of the last of them.
     fn shown(
-        database: &Database,
+        database: &Arc<Folder>,
         range: &KeyRange,
         all: bool,
         place: Option<ResumePoint>,
         most: usize,
     ) -> (Vec<Shown>, Option<ResumePoint>) {
-        let (options, before) = (ReadOptions::default(), Progress { place, ..Progress::default() });
-        let mut rows = DatabaseRows::new(database, FileOpener, &options, range, all, before, None).unwrap();
+        let mut rows = rows(database, range, all, Progress { place, ..Progress::default() });
         let mut shown = Vec::new();
         while shown.len() < most {
             match rows.advance().unwrap() {
@@ -246,7 +262,7 @@ mod tests {
     #[test]
     fn what_goes_on_behind_a_place_shows_each_entry_once() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
-        let database = Database::open(folder).unwrap();
+        let database = open(folder);
         let from = KeyRange { from: Some(b"item/0100".to_vec()), ..KeyRange::default() };
         for (range, all) in [(KeyRange::default(), true), (KeyRange::default(), false), (from, true)] {
             let (whole, _) = shown(&database, &range, all, None, usize::MAX);
@@ -283,14 +299,11 @@ mod tests {
         let path = folder.path().join("000009.ldb");
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-        let database = Database::open(folder.path()).unwrap();
+        let database = open(folder.path());
         let range = KeyRange::default();
         for (contents, faults) in [(&whole[..], 0), (&whole[1..], 1), (b"", 1)] {
             std::fs::write(&path, contents).unwrap();
-            let options = ReadOptions::default();
-            let before = Progress::default();
-            let mut rows =
-                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
+            let mut rows = rows(&database, &range, false, Progress::default());
             let first = rows.advance().err().filter(|fault| fault.message.contains(" and should have "));
             assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
         }
@@ -310,7 +323,7 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, [std::fs::read(&path).unwrap(), vec![0]].concat()).unwrap();
         };
-        let (range, options) = (KeyRange::default(), ReadOptions::default());
+        let range = KeyRange::default();
         let (mut before, mut found) = (Progress::default(), Vec::new());
         // In some rounds an entry is shown, in some none.
         for (round, with_entry) in [false, false, true, true, false].into_iter().enumerate() {
@@ -319,9 +332,8 @@ mod tests {
                 3 => lengthen("000009.ldb"),
                 _ => {}
             }
-            let database = Database::open(folder.path()).unwrap();
-            let mut rows =
-                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
+            let database = open(folder.path());
+            let mut rows = rows(&database, &range, false, before);
             while rows.contradicted.len() > 0 {
                 let fault = rows.advance().unwrap_err();
                 assert!(fault.message.contains(" and should have "), "{fault:?}");
@@ -341,7 +353,7 @@ mod tests {
         for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000009.ldb"] {
             std::fs::copy(source.join(name), folder.path().join(name)).unwrap();
         }
-        let (whole, older) = (Database::open(source).unwrap(), Database::open(folder.path()).unwrap());
+        let (whole, older) = (open(source), open(folder.path()));
         let range = KeyRange::default();
         let (all, _) = shown(&whole, &range, false, None, usize::MAX);
         let (tables, _) = shown(&older, &range, false, None, usize::MAX);

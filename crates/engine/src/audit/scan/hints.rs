@@ -4,14 +4,13 @@ use std::io;
 use std::path::Path;
 
 use filterblock::database::FileKind;
-use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions, Table};
+use filterblock::table::{BlockCursor, BlockHandle, ReadOptions, Table};
 
-use super::correction::Correction;
-use super::openers::is_log;
+use crate::audit::correct::{log, storage::CorrectedStorage};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::report::{ErrorKind, Fault};
-use crate::walk::{Folder, Sequential, SharedFile};
+use crate::walk::{Folder, Sequential, Storage, is_named_log};
 use crate::words::entries_text;
 
 /// What a fault in a file means. `table`: the file, if it opens as a table, with the encoding of its keys. `is_merged`: other
@@ -33,7 +32,7 @@ pub(super) fn meaning<R>(
         _ => return meaning.clone(),
     }
     let at = fault.offset.unwrap_or_default();
-    if is_log(path) {
+    if is_named_log(path) {
         return format!("skipped a damaged record at offset {at}{}", older("its"));
     }
     let Some((table, encoding)) = table else { return format!("skipped: {meaning}{}", older("its")) };
@@ -46,13 +45,13 @@ pub(super) fn meaning<R>(
 }
 
 /// The options of the scan that show more of the file at `path`, in which `fault` was found, as the end of a message.
-/// Empty: none does. `open`: opens the file. `correction`: a correction that has corrected nothing yet.
+/// Empty: none does. `storage`: of the file as it is. `correction`: has corrected nothing yet.
 pub(super) fn options_text(
     fault: &Fault,
     path: &Path,
     opens: bool,
-    open: impl Fn() -> Option<SharedFile>,
-    correction: &Correction,
+    storage: &dyn Storage,
+    correction: &CorrectedStorage,
     options: &ReadOptions,
 ) -> String {
     let mut text = String::new();
@@ -60,7 +59,7 @@ pub(super) fn options_text(
         return text;
     }
     let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(kind, _)| kind);
-    let may_be_table = !is_log(path) && kind.is_none_or(|kind| kind == FileKind::Table);
+    let may_be_table = !is_named_log(path) && kind.is_none_or(|kind| kind == FileKind::Table);
     if may_be_table {
         if !opens {
             text += "; `scan --carve` finds blocks without index and footer";
@@ -70,11 +69,11 @@ pub(super) fn options_text(
         }
     }
     let offset = fault.offset.unwrap_or_default();
-    let is_corrected = open().is_some_and(|file| match kind {
-        Some(FileKind::Manifest) => correction.manifest(file, path).is_some(),
-        _ if may_be_table => corrects_table(correction, file, path, offset, options),
-        _ => corrects_log(correction, file, path),
-    });
+    let is_corrected = match kind {
+        Some(FileKind::Manifest) => storage.open(path).is_ok_and(|file| log::manifest(file).is_some()),
+        _ if may_be_table => corrects_table(correction, path, offset, options),
+        _ => corrects_log(correction, path),
+    };
     if is_corrected {
         text += "; one bit is wrong, which `scan --correct` corrects";
     }
@@ -82,14 +81,8 @@ pub(super) fn options_text(
 }
 
 /// Returns true if a wrong bit of the block around `offset`, or of the footer or the index, can be corrected.
-fn corrects_table(
-    correction: &Correction,
-    file: impl ReadAt,
-    path: &Path,
-    offset: u64,
-    options: &ReadOptions,
-) -> bool {
-    let Ok(file) = correction.table(file, path) else { return false };
+fn corrects_table(correction: &CorrectedStorage, path: &Path, offset: u64, options: &ReadOptions) -> bool {
+    let Ok(file) = correction.open(path) else { return false };
     if !correction.tell(path).is_empty() {
         return true;
     }
@@ -102,9 +95,9 @@ fn corrects_table(
         && !correction.tell(path).is_empty()
 }
 
-fn corrects_log(correction: &Correction, file: impl ReadAt, path: &Path) -> bool {
-    let mut log = correction.log(Sequential::new(file), path);
-    io::copy(&mut log, &mut io::sink()).is_ok() && !correction.tell(path).is_empty()
+fn corrects_log(correction: &CorrectedStorage, path: &Path) -> bool {
+    let Ok(log) = correction.open(path) else { return false };
+    io::copy(&mut Sequential::new(log), &mut io::sink()).is_ok() && !correction.tell(path).is_empty()
 }
 
 /// The remark on the file that is probably the missing table at `path`; empty if there is none.

@@ -1,16 +1,14 @@
 //! The entries of tables, logs and databases.
 
 pub(crate) mod carve;
-mod correction;
+mod cursor;
 mod database;
+mod files;
 mod hints;
-mod openers;
 pub(super) mod range;
 pub(super) mod rows;
-mod run;
-mod steps;
 mod table;
 
-pub use range::{KeyRange, ScanOutcome, ScanRequest};
-pub use steps::ScanSteps;
+pub use cursor::{ScanCursor, ScanStep};
+pub use range::{KeyRange, ScanRequest};
 pub use table::{form_doubt, has_internal_keys};

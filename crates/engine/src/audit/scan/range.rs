@@ -1,7 +1,5 @@
 //! The request for a scan, with the range of keys to show, in bytewise order, and the outcome.
 
-use crate::report::{ErrorKind, Fault};
-
 /// The bounds of the keys to show. A key has to be within all of them. `None`: there is no such bound.
 #[derive(Clone, Debug, Default)]
 pub struct KeyRange {
@@ -72,64 +70,5 @@ impl ScanRequest {
         return self.correct;
         #[cfg(not(feature = "fs"))]
         false
-    }
-}
-
-/// The outcome of a scan.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct ScanOutcome {
-    /// A file is damaged, and the damaged part was skipped.
-    pub is_damaged: bool,
-    /// An input, a file or a part of it could not be read for a reason other than damage, or a MANIFEST cannot be used.
-    pub has_failed: bool,
-    /// A list of paths could not be read to its end.
-    pub list_failed: bool,
-}
-
-impl ScanOutcome {
-    pub(super) fn count(&mut self, fault: &Fault) {
-        match fault.kind {
-            ErrorKind::Damaged => self.is_damaged = true,
-            _ => self.has_failed = true,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The definition: a key is past the range if no key at or after it is in the range.
-    #[test]
-    fn the_start_and_the_end_of_a_range_agree_with_what_it_contains() {
-        let keys: Vec<Vec<u8>> = (0..=3)
-            .flat_map(|len| (0..3usize.pow(len)).map(move |n| (0..len).map(move |at| n / 3usize.pow(at) % 3)))
-            .map(|digits| digits.map(|digit| [0, b'a', 0xff][digit]).collect())
-            .collect();
-        let mut sorted = keys.clone();
-        sorted.sort();
-        let bounds: Vec<Option<Vec<u8>>> = std::iter::once(None).chain(keys.into_iter().map(Some)).collect();
-        for prefix in &bounds {
-            for from in bounds.iter().step_by(3) {
-                for to in bounds.iter().step_by(2) {
-                    let range = KeyRange { prefix: prefix.clone(), from: from.clone(), to: to.clone() };
-                    let mut may_follow = false;
-                    for key in sorted.iter().rev() {
-                        let is_in = prefix.as_ref().is_none_or(|prefix| key.starts_with(prefix))
-                            && from.as_ref().is_none_or(|from| from <= key)
-                            && to.as_ref().is_none_or(|to| key < to);
-                        assert_eq!(range.contains(key), is_in);
-                        may_follow |= is_in;
-                        assert!(!(range.is_past(key) && may_follow), "{range:?} {key:?}");
-                        assert!(!(is_in && range.start().is_some_and(|start| key.as_slice() < start)));
-                    }
-                }
-            }
-        }
-        let range = KeyRange { prefix: Some(b"a".to_vec()), ..KeyRange::default() };
-        assert!(range.is_past(b"b") && !range.is_past(b"a\xff\xff") && !range.is_past(b""));
-        assert_eq!(range.start(), Some(&b"a"[..]));
-        let range = KeyRange { to: Some(b"b".to_vec()), ..range };
-        assert!(range.is_past(b"b") && !range.is_past(b"a"));
     }
 }

@@ -1,10 +1,10 @@
 //! The sources of entries: the trait for them, and the writes of a log.
 
-use std::{io::Read, path::Path};
+use std::{io::Read, path::PathBuf, sync::Arc};
 
 use filterblock::database::LogWrites;
 
-use super::range::KeyRange;
+use super::range::ScanRequest;
 use crate::report::{Fault, Note, Row, Version};
 
 /// The most entries to skip in one step, so that a step usually takes no more than a millisecond or two.
@@ -31,32 +31,32 @@ pub(crate) trait Rows {
     }
 }
 
-pub(super) struct LogRows<'a, R> {
+pub(super) struct LogRows<R> {
     writes: LogWrites<R>,
-    path: &'a Path,
-    range: &'a KeyRange,
-    all: bool,
+    path: PathBuf,
+    /// With `all`, deletions are shown as well.
+    request: Arc<ScanRequest>,
     /// The number of deletions in the range that were left out.
     left_out: u64,
 }
 
-impl<'a, R: Read> LogRows<'a, R> {
-    /// `all`: shows deletions as well.
-    pub(super) fn new(source: R, path: &'a Path, range: &'a KeyRange, all: bool) -> Self {
-        Self { writes: LogWrites::new(source), path, range, all, left_out: 0 }
+impl<R: Read> LogRows<R> {
+    pub(super) fn new(source: R, path: PathBuf, request: Arc<ScanRequest>) -> Self {
+        Self { writes: LogWrites::new(source), path, request, left_out: 0 }
     }
 }
 
-impl<R: Read> Rows for LogRows<'_, R> {
+impl<R: Read> Rows for LogRows<R> {
     fn advance(&mut self) -> Result<Moved, Fault> {
         for _ in 0..PASSED {
             if !self.writes.next()? {
                 return Ok(Moved::ToEnd);
             }
-            let Some(write) = self.writes.write().filter(|write| self.range.contains(write.key)) else {
+            let Some(write) = self.writes.write().filter(|write| self.request.range.contains(write.key))
+            else {
                 continue;
             };
-            if self.all || write.value.is_some() {
+            if self.request.all || write.value.is_some() {
                 return Ok(Moved::ToEntry);
             }
             self.left_out += 1;
@@ -66,7 +66,7 @@ impl<R: Read> Rows for LogRows<'_, R> {
 
     fn row(&self) -> Option<Row<'_>> {
         self.writes.write().map(|write| Row {
-            path: self.path,
+            path: &self.path,
             offset: write.offset,
             corrected: None,
             state: None,

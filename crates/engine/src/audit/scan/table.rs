@@ -1,47 +1,48 @@
 //! The entries of one table.
 
-use std::{collections::BTreeSet, path::Path};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use filterblock::table::{Cursor, ReadAt, ReadOptions, Table};
 use filterblock::{Error, InternalKey, KeyFormat};
 
-use super::range::KeyRange;
+use super::range::ScanRequest;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::reading::filter_trouble;
 use crate::audit::stats::{Blocks, FilterStats, Metaindex, Sample, sample};
 use crate::report::{ErrorKind, Fault, Row, Version};
+use crate::walk::SharedFile;
 
 /// The maximum number of keys looked at to tell internal keys from other keys.
 const TRIED: usize = 256;
 /// No database has this many writes. Keys that end in big-endian numbers look like internal keys with greater numbers.
 const MAX_SEQUENCE: u64 = 1 << 48;
 
-pub(super) struct TableRows<'a, R> {
-    cursor: Cursor<'a, R>,
-    path: &'a Path,
-    versions: Versions<'a>,
+pub(super) struct TableRows {
+    cursor: Cursor<'static, SharedFile>,
+    path: PathBuf,
+    versions: Versions,
     /// Why the form of the keys is not certain, until it is reported.
     doubt: Option<Fault>,
 }
 
-pub(super) struct Versions<'a> {
+pub(super) struct Versions {
     /// The format of internal keys; `None`: the keys are not internal keys.
     pub(super) format: Option<KeyFormat>,
-    range: &'a KeyRange,
-    all: bool,
+    request: Arc<ScanRequest>,
     /// The user key in the range that was seen last, if only the newest versions are shown.
     last: Option<Vec<u8>>,
 }
 
-impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
-    /// `all`: shows every entry as it is stored; otherwise, the newest version of each key, unless it is a deletion.
+impl TableRows {
+    /// With `all`, shows every entry as it is stored; otherwise, the newest version of each key, unless it is a deletion.
     /// `internal`: true if the keys are internal keys; `None`: not known.
     pub(super) fn new(
-        source: R,
+        source: SharedFile,
         options: &ReadOptions,
-        path: &'a Path,
-        range: &'a KeyRange,
-        all: bool,
+        path: PathBuf,
+        request: Arc<ScanRequest>,
         internal: Option<bool>,
     ) -> Result<Self, Error> {
         let table = Table::open(source, options)?;
@@ -51,7 +52,7 @@ impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
             None => has_internal_keys(&table),
         };
         let format = internal.then(|| table.key_format());
-        Ok(Self { cursor: table.into_cursor(), path, versions: Versions::new(format, range, all), doubt })
+        Ok(Self { cursor: table.into_cursor(), path, versions: Versions::new(format, request), doubt })
     }
 }
 
@@ -142,25 +143,25 @@ impl KeyTrial {
     }
 }
 
-impl<'a> Versions<'a> {
-    pub(super) const fn new(format: Option<KeyFormat>, range: &'a KeyRange, all: bool) -> Self {
-        Self { format, range, all, last: None }
+impl Versions {
+    pub(super) const fn new(format: Option<KeyFormat>, request: Arc<ScanRequest>) -> Self {
+        Self { format, request, last: None }
     }
 
     /// Returns true if the entry of this stored key is shown. Call it for each key, in order. Fails, at the block's
     /// `offset`, if it is not an internal key although the table's keys are.
     pub(super) fn shows(&mut self, stored: &[u8], offset: u64) -> Result<bool, Fault> {
-        let Some(format) = self.format else { return Ok(self.range.contains(stored)) };
+        let Some(format) = self.format else { return Ok(self.request.range.contains(stored)) };
         let Some(key) = InternalKey::parse(stored, format) else {
             let (expected, found) = (format.suffix_len(stored), stored.len());
             let what = format!("internal key at offset {offset}");
             let expected = format!("at least {expected} bytes");
             return Err(Fault::damage(&what, offset, expected, format!("{found} bytes")));
         };
-        if !self.range.contains(key.user_key) {
+        if !self.request.range.contains(key.user_key) {
             return Ok(false);
         }
-        if self.all {
+        if self.request.all {
             return Ok(true);
         }
         if self.last.as_deref() == Some(key.user_key) {
@@ -186,7 +187,7 @@ impl<'a> Versions<'a> {
     }
 }
 
-impl<R: ReadAt> Rows for TableRows<'_, R> {
+impl Rows for TableRows {
     fn advance(&mut self) -> Result<Moved, Fault> {
         if let Some(doubt) = self.doubt.take() {
             return Err(doubt);
@@ -210,7 +211,7 @@ impl<R: ReadAt> Rows for TableRows<'_, R> {
 
     fn row(&self) -> Option<Row<'_>> {
         let offset = self.cursor.block_handle()?.offset;
-        Some(self.versions.row(self.path, offset, self.cursor.key(), self.cursor.value()))
+        Some(self.versions.row(&self.path, offset, self.cursor.key(), self.cursor.value()))
     }
 }
 
@@ -276,13 +277,13 @@ mod tests {
 
     #[test]
     fn of_each_key_the_newest_version_shows_unless_it_is_a_deletion() {
-        let range = KeyRange::default();
+        let request = |all| Arc::new(ScanRequest { all, ..ScanRequest::default() });
         for kind in 0..4 {
-            let mut versions = Versions::new(Some(KeyFormat::Basho), &range, false);
+            let mut versions = Versions::new(Some(KeyFormat::Basho), request(false));
             assert_eq!(versions.shows(&key("a", 9, kind), 0), Ok(kind != 0), "{kind}");
             assert_eq!(versions.shows(&key("a", 8, 1), 0), Ok(false));
             assert_eq!(versions.shows(&key("b", 7, 1), 0), Ok(true));
-            let mut all = Versions::new(Some(KeyFormat::Basho), &range, true);
+            let mut all = Versions::new(Some(KeyFormat::Basho), request(true));
             assert_eq!(all.shows(&key("a", 9, kind), 0), Ok(true));
             assert_eq!(all.shows(&key("a", 8, 1), 0), Ok(true));
         }

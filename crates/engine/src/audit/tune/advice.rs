@@ -2,7 +2,7 @@
 
 use super::new_filters::NewFilters;
 use crate::report::{
-    Action, Advice, Basis, Candidate, Condition, Damage, FalseNegatives, HugeManifest, Obstacle, Outcome,
+    Action, Advice, Basis, Candidate, Condition, Damage, Effect, FalseNegatives, HugeManifest, Obstacle,
     Reads, Tuning, USUAL_BITS,
 };
 
@@ -120,12 +120,12 @@ fn reason(facts: &Facts, tuning: Option<&Tuning>) -> Basis {
         })
 }
 
-fn saves(now: &Outcome, then: &Outcome) -> bool {
+fn saves(now: &Effect, then: &Effect) -> bool {
     saved(now, then) >= READS - ROUNDING
 }
 
 /// Data blocks that a lookup saves with `then`, of an absent or a stored key, whichever saves more.
-pub(crate) fn saved(now: &Outcome, then: &Outcome) -> f64 {
+pub(crate) fn saved(now: &Effect, then: &Effect) -> f64 {
     now.reads.zip(then.reads).map_or(0.0, |(now, then)| {
         (now.absent.value - then.absent.value).max(now.stored.value - then.stored.value)
     })
@@ -167,7 +167,7 @@ mod tests {
     use crate::report::{Estimate, SimilarKind, Verdict};
 
     /// Results whose filters in use have this outcome, and those of 10 bits per key another one.
-    fn results(now: Outcome, then: Outcome) -> Tuning {
+    fn results(now: Effect, then: Effect) -> Tuning {
         let mut tuning = tuning(Some(8));
         tuning.now = now;
         tuning.candidates.retain(|of| of.bits_per_key == USUAL_BITS);
@@ -250,7 +250,7 @@ mod tests {
         let with = |similar: f64, whole: f64, random: f64| {
             let mut tuning = tuning(Some(10));
             tuning.now.reads.as_mut().unwrap().random = Estimate::exact(random);
-            let reads = |outcome: &mut Outcome, reads| {
+            let reads = |outcome: &mut Effect, reads| {
                 outcome.reads.as_mut().unwrap().similar[SimilarKind::Between as usize] =
                     Some(Estimate::exact(reads));
             };

@@ -7,14 +7,14 @@ use filterblock::escape_path;
 
 use super::advice::{Facts, Scope};
 use super::candidates::{Candidate as Tried, WHOLE_TABLE};
+use super::effect::{LevelFacts, TuneModel};
 use super::hash_evidence::HashEvidence;
 use super::input::{Input, Request};
 use super::lookups::Survey;
 use super::new_filters::NewFilters;
-use super::outcome::{LevelFacts, TuneModel};
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::report::{
-    Basis, Candidate, Damage, DamagedPart, ErrorKind, FalseNegatives, LeftOut, Level, LevelOutcome, Lookups,
+    Basis, Candidate, Damage, DamagedPart, ErrorKind, FalseNegatives, LeftOut, Level, LevelEffect, Lookups,
     SampleSize, TuneFailure, Tuning,
 };
 use crate::words::some_of;
@@ -134,7 +134,7 @@ impl TuneResults<'_> {
         }
     }
 
-    fn level(&self, level: &LevelFacts, now: &LevelOutcome) -> Level {
+    fn level(&self, level: &LevelFacts, now: &LevelEffect) -> Level {
         let model = &self.model;
         Level {
             number: level.number,

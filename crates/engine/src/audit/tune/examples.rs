@@ -7,8 +7,8 @@ use super::new_filters::NewFilters;
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::rates::MeasuredRate;
 use crate::report::{
-    Candidate, Estimate, LeftOut, Level, LevelOutcome, Lookups, Outcome, Rates, Reads, SampleSize,
-    SimilarKind, TuneFailure, Tuned, Tuning,
+    Candidate, Effect, Estimate, LeftOut, Level, LevelEffect, Lookups, Rates, Reads, SampleSize, SimilarKind,
+    TuneFailure, Tuned, Tuning,
 };
 
 const MIB: f64 = 1_048_576.0;
@@ -18,17 +18,17 @@ fn about(value: f64) -> Estimate {
 }
 
 /// Filters whose lookups read these numbers of data blocks: of an absent and of a stored key.
-pub(crate) fn outcome(mebibytes: f64, absent: f64, stored: f64) -> Outcome {
+pub(crate) fn outcome(mebibytes: f64, absent: f64, stored: f64) -> Effect {
     let rate = absent / 3.0;
     let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
     let rates = Rates { random: measured, similar: [measured; 4], worst: measured, lookups: None };
-    let level = |number, share: f64| LevelOutcome {
+    let level = |number, share: f64| LevelEffect {
         number: Some(number),
         size: about(mebibytes * MIB * share),
         rates,
         reads: Some(about(absent * share)),
     };
-    Outcome {
+    Effect {
         size: Estimate::exact(mebibytes * MIB),
         rates,
         reads: Some(Reads {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::effect::{EstimateSum, LevelFacts, SIMILAR, TuneModel, VisitSum};
 use super::in_use::is_usable;
 use super::input::{Input, Request};
 use super::lookups::{Kind, Lookup, Survey, TableFilters};
-use super::outcome::{EstimateSum, LevelFacts, SIMILAR, TuneModel, VisitSum};
 use super::questions::{KINDS, Question};
 use super::sample_keys::{Drawn, MAX_KEY};
 use super::similar_keys::SimilarKeys;

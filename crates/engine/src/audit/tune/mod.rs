@@ -7,6 +7,7 @@
 mod advice;
 mod candidates;
 mod conclusion;
+mod effect;
 mod entries;
 #[cfg(test)]
 pub(crate) mod examples;
@@ -17,7 +18,6 @@ mod level_traffic;
 mod lookups;
 mod new_filters;
 mod notation;
-mod outcome;
 mod paths;
 mod questions;
 mod random_visits;
@@ -33,4 +33,3 @@ mod tuner;
 pub(crate) use advice::{Facts, Scope, advise, saved};
 pub use input::Request;
 pub(crate) use new_filters::NewFilters;
-pub use paths::TuneOutcome;

@@ -18,9 +18,9 @@ use crate::audit::state;
 use crate::audit::stats::encoding_of;
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    Advice, Basis, Damage, DamagedPart, ErrorKind, StateFault, TuneFailure, Tuned, Tuning, Verdict,
+    Advice, Basis, Damage, DamagedPart, ErrorKind, Outcome, StateFault, TuneFailure, Tuned, Tuning, Verdict,
 };
-use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, open, reopen};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, Target, open, reopen};
 
 /// Attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
@@ -31,17 +31,6 @@ impl From<PathError> for TuneFailure {
     fn from(error: PathError) -> Self {
         Self { other_format: error.other_format().cloned(), ..Self::new(error.to_string(), error.kind()) }
     }
-}
-
-/// The outcome of tuning.
-#[derive(Clone, Default, Debug)]
-pub struct TuneOutcome {
-    /// A list of paths could not be read to its end.
-    pub list_failed: bool,
-    /// A verdict is "cannot tell", or there is neither a database nor a table.
-    pub has_failures: bool,
-    /// Something is damaged, or filters hide stored keys.
-    pub has_faults: bool,
 }
 
 impl Engine {
@@ -55,16 +44,16 @@ impl Engine {
         inputs: Inputs,
         request: &Request,
         sink: &mut impl Sink<Tuned>,
-    ) -> io::Result<TuneOutcome> {
-        let mut outcome = TuneOutcome::default();
-        for found in self.sources(inputs) {
-            outcome.list_failed |= matches!(found, Discovered::ListFailed { .. });
+    ) -> io::Result<Outcome> {
+        let mut outcome = Outcome::default();
+        for found in self.targets(inputs) {
+            outcome.list_failed |= matches!(found, Target::ListFailed { .. });
             let tuned = tuned(found, request, self);
-            match tuned.advice.as_ref().map(|advice| advice.verdict) {
-                Some(Verdict::Damaged | Verdict::FalseNegatives) => outcome.has_faults = true,
-                Some(verdict) => outcome.has_failures |= verdict == Verdict::CannotTell,
-                None => outcome.has_failures |= tuned.result.is_err(),
-            }
+            outcome.verdicts.add(match (&tuned.advice, &tuned.result) {
+                (Some(advice), _) => advice.verdict,
+                (None, Ok(_)) => Verdict::Fine,
+                (None, Err(_)) => Verdict::CannotTell,
+            });
             sink.line(tuned)?;
             if self.watch.is_interrupted() {
                 break;
@@ -85,12 +74,12 @@ impl Engine {
     }
 }
 
-fn tuned(found: Discovered, request: &Request, engine: &Engine) -> Tuned {
+fn tuned(found: Target, request: &Request, engine: &Engine) -> Tuned {
     let (input, path, result) = match found {
-        Discovered::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error.into())),
-        Discovered::Failed { input, path, error } => (input, path, Err(error.into())),
-        Discovered::Folder { input, path, folder: found } => (input, path, folder(&found, request, engine)),
-        Discovered::Table { input, path, .. } => {
+        Target::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error.into())),
+        Target::Failed { input, path, error } => (input, path, Err(error.into())),
+        Target::Folder { input, path, folder: found } => (input, path, folder(&found, request, engine)),
+        Target::File { input, path, .. } => {
             let result = table(&path, request, engine);
             (input, path, result)
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::effect::{LevelFacts, VisitSum};
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
-use super::outcome::{LevelFacts, VisitSum};
 use super::questions::{KINDS, Question};
 use super::tally::LevelTally;
 use super::trial::{Answers, Trial};

@@ -1,6 +1,6 @@
 //! Simulated databases: the intervals of sizes and of reads contain the true value as often as they claim.
 
-use super::outcome::{LevelFacts, TuneModel, VisitSum};
+use super::effect::{LevelFacts, TuneModel, VisitSum};
 use super::questions::{KINDS, Question};
 use super::tally::{LevelTally, Sum};
 use crate::audit::rates::simulated::{Held, TABLES, normal, passed, printed_quantile};

@@ -15,7 +15,6 @@ mod walk;
 pub(crate) use check::table;
 pub(crate) use false_negatives::FalseNegativeCount;
 pub(crate) use log::log;
-pub use run::VerifyOutcome;
-pub(crate) use run::{VerifySurvey, manifest, other, verdicts_on_folder};
+pub(crate) use run::{VerifyTask, manifest, other, verdicts_on_folder};
 pub(crate) use stretches::Stretch;
 pub(crate) use versions::Versions;

@@ -15,19 +15,10 @@ use crate::audit::skipped::Skipped;
 use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    About, Checked, Code, ErrorKind, Note, Problem, StateFault, Subject, Verdict, VerdictCounts, Verified,
+    About, Checked, Code, ErrorKind, Note, Outcome, Problem, StateFault, Subject, Verdict, Verified,
 };
-use crate::run::{Event, InputFile, ListedFolder, LogUse, Survey};
-use crate::walk::{Folder, Inputs, OtherFile, PathError, Sequential};
-
-/// The outcome of a verification.
-#[derive(Clone, Default, Debug)]
-pub struct VerifyOutcome {
-    /// The verdicts on databases, and on files and paths outside of them.
-    pub verdicts: VerdictCounts,
-    /// A list of paths could not be read to its end.
-    pub list_failed: bool,
-}
+use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
+use crate::walk::{Folder, Inputs, OtherFile, Sequential};
 
 impl Engine {
     /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and looks up every key in
@@ -37,22 +28,22 @@ impl Engine {
     /// # Errors
     ///
     /// Those of `sink`.
-    pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<VerifyOutcome> {
+    pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<Outcome> {
         let mut fold = Fold::new(self);
-        self.run(inputs, &VerifySurvey { engine: self.clone(), notes_keys: false }.into(), &mut |event| {
-            fold.take(event, &mut |verified| sink.line(verified))
-        })?;
-        Ok(fold.outcome)
+        let task = VerifyTask { engine: self.clone(), notes_keys: false };
+        let show = &mut |event| fold.take(event, &mut |verified| sink.line(verified));
+        let list_failed = self.run(inputs, &task, show)?;
+        Ok(Outcome { list_failed, ..fold.outcome })
     }
 }
 
-pub(crate) struct VerifySurvey {
+pub(crate) struct VerifyTask {
     pub(crate) engine: Engine,
     /// The verdicts note the different keys of the tables.
     pub(crate) notes_keys: bool,
 }
 
-impl Survey for VerifySurvey {
+impl Task for VerifyTask {
     type Found = Checked;
 
     const IS_LONG: bool = true;
@@ -61,21 +52,17 @@ impl Survey for VerifySurvey {
         LogUse::ReadAll
     }
 
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Checked {
+    fn table<R: ReadAt>(&self, target: &TableFile, source: &R, progress: &dyn Fn(u64)) -> Checked {
         table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, progress)
     }
 
-    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Checked> {
+    fn other(&self, kind: OtherFile, target: &TableFile, contents: &mut dyn Read) -> Option<Checked> {
         other(kind, target, contents)
-    }
-
-    fn has_vanished(&self, verdict: &Checked) -> bool {
-        verdict.problems.kind() == Some(ErrorKind::Vanished)
     }
 }
 
 /// `None`: neither a log nor a MANIFEST.
-pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) -> Option<Checked> {
+pub(crate) fn other(kind: OtherFile, file: &TableFile, contents: &mut dyn Read) -> Option<Checked> {
     let folder = file.folder.as_deref();
     match kind {
         OtherFile::Log => {
@@ -103,11 +90,9 @@ pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) 
 
 type Show<'a> = dyn FnMut(Verified) -> io::Result<()> + 'a;
 
-const TABLE: &str = "a table that can be read";
-
 struct Fold<'e> {
     engine: &'e Engine,
-    outcome: VerifyOutcome,
+    outcome: Outcome,
     versions: Versions,
     /// On the current folder as a whole, and the worst on one of its files.
     folder: Option<(Checked, Verdict)>,
@@ -115,34 +100,33 @@ struct Fold<'e> {
 
 impl<'e> Fold<'e> {
     fn new(engine: &'e Engine) -> Self {
-        Self { engine, outcome: VerifyOutcome::default(), versions: Versions::default(), folder: None }
+        Self { engine, outcome: Outcome::default(), versions: Versions::default(), folder: None }
     }
 
     fn take(&mut self, event: Event<Checked>, show: &mut Show<'_>) -> io::Result<()> {
         let unreadable = |wanted, error| Checked::of_problem(Problem::unreadable(wanted, error));
         match event {
-            Event::ListFailed { input, error } => {
-                self.outcome.list_failed = true;
-                let checked = unreadable("a list of paths", error);
-                self.verified(Verified::new(Subject::of(&input), About::Unreadable, checked), show)
-            }
             // A listed path is reported at the beginning of its folder.
-            Event::Failed { target, .. } if target.listed => Ok(()),
-            Event::Failed { target, error } => {
+            Event::Failed(file, _) if file.listed => Ok(()),
+            Event::Failed(file, error) => {
                 let checked = unreadable("a table or a database folder", error);
-                self.verified(Verified::new(target.subject(&[]), About::Unreadable, checked), show)
+                self.verified(Verified::new(file.subject(&[]), About::Unreadable, checked), show)
             }
-            Event::Begin { place, .. } => {
+            Event::Folder { place, .. } => {
                 self.versions = Versions::default();
                 let (files, folder) = verdicts_on_folder(&place);
                 self.folder = Some((folder, Verdict::Fine));
                 files.into_iter().try_for_each(|verified| self.verified(verified, show))
             }
             // The writes of a log that is gone are in a table by now.
-            Event::Other { result: Err(error), .. } if error.kind() == ErrorKind::Vanished => Ok(()),
-            Event::Other { kind, target, result } => {
-                let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
-                self.file(&target, about, result.unwrap_or_else(|error| unreadable("a log", error)), show)
+            Event::Found(_, Some(_), Err(error)) if error.kind() == ErrorKind::Vanished => Ok(()),
+            Event::Found(file, kind, result) => {
+                let (about, wanted) = match kind {
+                    None => (About::Table, "a table that can be read"),
+                    Some(OtherFile::Manifest) => (About::Manifest, "a MANIFEST"),
+                    Some(_) => (About::Log, "a log"),
+                };
+                self.file(&file, about, result.unwrap_or_else(|error| unreadable(wanted, error)), show)
             }
             Event::End(place) => {
                 let (mut checked, files) = self.folder.take().unwrap_or_default();
@@ -155,28 +139,12 @@ impl<'e> Fold<'e> {
                 verified.verdict = verified.verdict.max(files);
                 self.verified(verified, show)
             }
-            Event::Table { target, result } => {
-                if let Some((folder, error)) = &target.around {
-                    let checked = unreadable("a folder that can be listed", error.clone());
-                    let subject = Subject { path: folder, ..Subject::of(&target.input) };
-                    self.verified(Verified::new(subject, About::Unreadable, checked), show)?;
-                }
-                self.file(
-                    &target,
-                    About::Table,
-                    result.unwrap_or_else(|error| unreadable(TABLE, error)),
-                    show,
-                )
-            }
-            Event::Lost(target) => {
-                self.file(&target, About::Table, unreadable(TABLE, PathError::vanished()), show)
-            }
         }
     }
 
     fn file(
         &mut self,
-        target: &InputFile,
+        target: &TableFile,
         about: About,
         mut checked: Checked,
         show: &mut Show<'_>,

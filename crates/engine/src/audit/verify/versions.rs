@@ -17,7 +17,7 @@ use crate::audit::current_manifest::is_goleveldb;
 use crate::audit::order::Order;
 use crate::engine::Engine;
 use crate::report::{Checked, Code, Problem};
-use crate::run::InputFile;
+use crate::run::TableFile;
 use crate::walk::Folder;
 use crate::words::counted;
 
@@ -43,7 +43,7 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    pub(crate) fn add(&mut self, file: &InputFile, verdict: &mut Checked) {
+    pub(crate) fn add(&mut self, file: &TableFile, verdict: &mut Checked) {
         let stretches = std::mem::take(&mut verdict.stretches);
         if !file.listed {
             return;

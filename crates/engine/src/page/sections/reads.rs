@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
 use crate::page::request::Shown;
 use crate::page::words::place;
-use crate::report::{Estimate, LevelOutcome, Reads, SimilarKind, TableLevel, Tuning};
+use crate::report::{Estimate, LevelEffect, Reads, SimilarKind, TableLevel, Tuning};
 use crate::words::{estimate, interval, or_dash, similar_text};
 
 pub(crate) fn reads(page: &Shown<'_>) -> Markup {
@@ -71,7 +71,7 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
 fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
     let Some(tuning) = page.tuned() else { return Vec::new() };
     let advised = page.advised();
-    let of_level = |level: &LevelOutcome| {
+    let of_level = |level: &LevelEffect| {
         let advised = advised.and_then(|candidate| {
             let level = candidate.outcome.levels.iter().find(|of| of.number == level.number)?;
             level.reads.map(Interval::from)

@@ -7,7 +7,7 @@ use crate::audit::rates::MeasuredRate;
 use crate::page::pictures::{CurveMark, CurvePoint, TuneCurve, curve as picture};
 use crate::page::request::Shown;
 use crate::page::words::message;
-use crate::report::{Candidate, Outcome, Rates, Tuning};
+use crate::report::{Candidate, Effect, Rates, Tuning};
 use crate::words::{about_size, bits_text, estimate, measured, or_dash};
 
 pub(crate) fn settings(page: &Shown<'_>) -> Markup {
@@ -48,7 +48,7 @@ pub(crate) fn settings(page: &Shown<'_>) -> Markup {
 }
 
 fn line(page: &Shown<'_>, tuning: &Tuning, of: &Candidate) -> Vec<Cell> {
-    let Outcome { size, rates, reads, .. } = &of.outcome;
+    let Effect { size, rates, reads, .. } = &of.outcome;
     let is_advised = page.advised().is_some_and(|advised| advised.bits_per_key == of.bits_per_key);
     let mark = match (tuning.bits_per_key == Some(of.bits_per_key), is_advised) {
         (_, true) => "advised",
@@ -78,7 +78,7 @@ fn model(page: &Shown<'_>, tuning: &Tuning) -> TuneCurve {
         Some(CurvePoint { bits_per_key: of.bits_per_key, size: of.outcome.size.value, rate })
     };
     let points = tuning.candidates.iter().filter_map(point).collect();
-    let mark = |name: String, outcome: &Outcome| {
+    let mark = |name: String, outcome: &Effect| {
         Some(CurveMark { name, size: outcome.size.value, rate: rate(&outcome.rates)?.into() })
     };
     TuneCurve {

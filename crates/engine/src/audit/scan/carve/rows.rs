@@ -1,13 +1,13 @@
 //! The entries of the data blocks that are found by their checksums.
 
-use std::{ops::Range, path::Path, sync::Arc};
+use std::{ops::Range, path::PathBuf, sync::Arc};
 
 use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
 use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::finder::{BlockFinder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
-use crate::audit::scan::range::KeyRange;
+use crate::audit::scan::range::ScanRequest;
 use crate::audit::scan::rows::{Moved, PASSED, Rows};
 use crate::audit::scan::table::{KeyTrial, Versions};
 use crate::report::{ErrorKind, Fault, Row};
@@ -19,12 +19,12 @@ const FOOTER: u64 = 48;
 const TIMES: Range<u64> = 1 << 48..1 << 56;
 const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
-pub(crate) struct CarvedRows<'a, R> {
+pub(crate) struct CarvedRows<R> {
     finder: BlockFinder<R>,
     known: KnownBlocks,
     options: ReadOptions,
-    path: &'a Path,
-    versions: Versions<'a>,
+    path: PathBuf,
+    versions: Versions,
     /// The format of the keys has been decided.
     is_tried: bool,
     block: Option<(BlockHandle, BlockCursor<'static>)>,
@@ -61,15 +61,14 @@ impl DecodeLimit {
     }
 }
 
-impl<'a, R: ReadAt> CarvedRows<'a, R> {
-    /// `all` and `internal`: as for `TableRows::new`, which is for a table that opens.
+impl<R: ReadAt> CarvedRows<R> {
+    /// `request` and `internal`: as for `TableRows::new`, which is for a table that opens.
     pub(crate) fn new(
         source: R,
         options: &ReadOptions,
         limit: DecodeLimit,
-        path: &'a Path,
-        range: &'a KeyRange,
-        all: bool,
+        path: PathBuf,
+        request: Arc<ScanRequest>,
         internal: Option<bool>,
     ) -> std::io::Result<Self> {
         let format = internal.unwrap_or_default().then_some(KeyFormat::LevelDb);
@@ -78,7 +77,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
             known: KnownBlocks::default(),
             options: options.clone().meter(Arc::clone(&limit.meter)),
             path,
-            versions: Versions::new(format, range, all),
+            versions: Versions::new(format, request),
             is_tried: internal == Some(false),
             block: None,
             blocks: 0,
@@ -175,7 +174,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
     }
 }
 
-impl<R: ReadAt> Rows for CarvedRows<'_, R> {
+impl<R: ReadAt> Rows for CarvedRows<R> {
     fn advance(&mut self) -> Result<Moved, Fault> {
         for _ in 0..PASSED {
             if self.ended {
@@ -205,7 +204,7 @@ impl<R: ReadAt> Rows for CarvedRows<'_, R> {
 
     fn row(&self) -> Option<Row<'_>> {
         let (handle, block) = self.block.as_ref()?;
-        Some(self.versions.row(self.path, handle.offset, block.key(), block.value()))
+        Some(self.versions.row(&self.path, handle.offset, block.key(), block.value()))
     }
 
     fn note(&self) -> Option<String> {

@@ -8,24 +8,21 @@ use filterblock::table::ReadAt;
 use crate::report::{Remark, Subject};
 use crate::walk::{Folder, OtherFile, PathError, TableRecord};
 
+/// A table, or another file that the user named.
 #[derive(Clone, Debug)]
-pub(crate) struct InputFile {
+pub(crate) struct TableFile {
     /// The path as the user gave it, which led to `path`.
     pub input: Arc<Path>,
-    /// The file, or the object's URL.
     pub path: PathBuf,
     /// Found in a folder, not named by the user.
     pub listed: bool,
     /// The folder in which the file was found, or the database, if known, of a file that the user named.
     pub folder: Option<Arc<Folder>>,
-    /// The parent folder of a file that the user named, and why it cannot be listed. Given once for each folder, unless
-    /// many other folders come in between.
-    pub around: Option<(PathBuf, PathError)>,
     /// The number of tables known when this file was found: the more tables there are, the less can be spent on each.
     pub tables: usize,
 }
 
-impl InputFile {
+impl TableFile {
     pub(crate) fn record(&self) -> Option<TableRecord<'_>> {
         self.folder.as_deref().and_then(|folder| folder.record(&self.path))
     }
@@ -44,10 +41,10 @@ pub(crate) struct ListedFolder {
 }
 
 impl ListedFolder {
-    pub(crate) fn target(&self, path: PathBuf) -> InputFile {
+    pub(crate) fn file(&self, path: PathBuf) -> TableFile {
         let tables = self.folder.tables().count();
         let (input, folder) = (Arc::clone(&self.input), Some(Arc::clone(&self.folder)));
-        InputFile { input, path, listed: true, folder, around: None, tables }
+        TableFile { input, path, listed: true, folder, tables }
     }
 
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
@@ -58,49 +55,27 @@ impl ListedFolder {
 /// An event of a run. Events are in the order of the inputs.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
-    /// A list of paths could not be read to its end.
-    ListFailed {
-        /// The path of the list.
-        input: Arc<Path>,
-        error: PathError,
-    },
-    /// The path was not read, or leads to nothing to read. For a listed path, [`Begin`](Self::Begin) came before.
-    Failed {
-        target: InputFile,
-        /// Why nothing was read.
-        error: PathError,
-    },
-    /// The tables of a folder follow.
-    Begin {
+    /// The path was not read, or leads to nothing to read. For a listed path, [`Folder`](Self::Folder) came before.
+    Failed(TableFile, PathError),
+    /// The files of a folder follow.
+    Folder {
         place: ListedFolder,
-        /// The folder's logs, as far as the survey uses them.
+        /// The folder's logs, as far as the task uses them.
         logs: Vec<PathBuf>,
         /// The logs that could not be read as far as their first writes, with the reasons.
         unread: Vec<(PathBuf, PathError)>,
         /// The logs that are not read, with the reasons: no regular files, or they cannot be examined.
         skipped: Vec<(PathBuf, PathError)>,
     },
-    /// A log, if the survey reads logs, or a file that the user named and that is no table.
-    Other {
-        kind: OtherFile,
-        target: InputFile,
-        /// The result, or why the file cannot be opened.
-        result: Result<T, PathError>,
-    },
-    Table {
-        target: InputFile,
-        /// The result, or why the file cannot be opened.
-        result: Result<T, PathError>,
-    },
-    /// A table or a log that was given up on: it has vanished, or has no file although it is live.
-    Lost(InputFile),
-    /// No more tables of the folder follow. It is as in the last listing from which a file was read.
+    /// A file was read, or could not be opened, or was given up on because it has vanished. The kind is that of a log, or of
+    /// a file that the user named and that is no table; `None`: a table.
+    Found(TableFile, Option<OtherFile>, Result<T, PathError>),
+    /// No more files of the folder follow. It is as in the last listing from which a file was read.
     End(ListedFolder),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LogUse {
-    Ignored,
     /// The logs that hold writes are named.
     Named,
     /// The logs that may hold writes that are in no table yet are read.
@@ -108,14 +83,8 @@ pub(crate) enum LogUse {
     ReadAll,
 }
 
-impl LogUse {
-    pub(crate) const fn reads(self) -> bool {
-        matches!(self, Self::Read | Self::ReadAll)
-    }
-}
-
 /// The work on each table. Several threads may do it at the same time.
-pub(crate) trait Survey: Send + Sync + 'static {
+pub(crate) trait Task: Send + Sync {
     /// The result for a table or a log.
     type Found: Send + 'static;
 
@@ -124,25 +93,16 @@ pub(crate) trait Survey: Send + Sync + 'static {
     /// The maximum number of results, for each thread, that may wait to be shown.
     const WAITING: usize = 16;
 
-    fn logs(&self) -> LogUse {
-        LogUse::Ignored
-    }
+    fn logs(&self) -> LogUse;
 
     /// Returns true if a listed table is read; one that the user named always is.
-    fn wants(&self, _target: &InputFile) -> bool {
+    fn wants(&self, _file: &TableFile) -> bool {
         true
     }
 
-    /// Surveys a table. `progress` is called with the bytes that were processed since its last call.
-    fn table<R: ReadAt>(&self, target: &InputFile, source: &R, progress: &dyn Fn(u64)) -> Self::Found;
+    /// Works on a table. `progress` is called with the bytes that were processed since its last call.
+    fn table<R: ReadAt>(&self, file: &TableFile, source: &R, progress: &dyn Fn(u64)) -> Self::Found;
 
-    /// Surveys a file that is no table; `None` if the survey has no use for such files.
-    fn other(&self, _: OtherFile, _target: &InputFile, _contents: &mut dyn Read) -> Option<Self::Found> {
-        None
-    }
-
-    /// Returns true if the file was gone when it had to be read.
-    fn has_vanished(&self, _found: &Self::Found) -> bool {
-        false
-    }
+    /// Works on a file that is no table; `None` if the task has no use for such files.
+    fn other(&self, kind: OtherFile, file: &TableFile, contents: &mut dyn Read) -> Option<Self::Found>;
 }

@@ -3,7 +3,7 @@
 use super::questions::{KINDS, LOOKUPS, Question};
 use super::tally::{CandidateTally, LevelTally, Z};
 use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
-use crate::report::{Estimate, LevelOutcome, Outcome, Rates, Reads, SimilarKind};
+use crate::report::{Effect, Estimate, LevelEffect, Rates, Reads, SimilarKind};
 
 pub(super) const SIMILAR: [SimilarKind; 4] =
     [SimilarKind::Changed, SimilarKind::Between, SimilarKind::CutShort, SimilarKind::Lengthened];
@@ -121,7 +121,7 @@ impl LevelFacts {
 }
 
 impl TuneModel {
-    pub(super) fn of_candidate(&self, candidate: usize) -> Outcome {
+    pub(super) fn of_candidate(&self, candidate: usize) -> Effect {
         let none = CandidateTally::default();
         self.outcome(self.levels.iter().map(|level| {
             let tally = level.tally.candidates.get(candidate).unwrap_or(&none);
@@ -130,7 +130,7 @@ impl TuneModel {
         }))
     }
 
-    pub(super) fn now(&self) -> Outcome {
+    pub(super) fn now(&self) -> Effect {
         let of_level = |level: &LevelFacts| {
             (Estimate::exact(level.filter_size as f64), LOOKUPS.map(|kind| level.rate_now(kind)))
         };
@@ -142,7 +142,7 @@ impl TuneModel {
         if self.has_own { Question::Own } else { Question::Random }
     }
 
-    fn outcome(&self, on_levels: impl Iterator<Item = OnLevel>) -> Outcome {
+    fn outcome(&self, on_levels: impl Iterator<Item = OnLevel>) -> Effect {
         let mut size = EstimateSum::default();
         let mut means = [MeanRate::default(); KINDS];
         let mut reads = [EstimateSum::default(); KINDS];
@@ -159,14 +159,14 @@ impl TuneModel {
             }
             reads.iter_mut().zip(reads_of_level).for_each(|(sum, of_level)| sum.add_sum(of_level));
             let reads = self.has_tree.then(|| self.absent().of(&reads_of_level).plus(0.0));
-            levels.push(LevelOutcome {
+            levels.push(LevelEffect {
                 number: level.number,
                 size: of_level,
                 rates: self.rates(rates),
                 reads,
             });
         }
-        Outcome {
+        Effect {
             size: size.plus(0.0),
             rates: self.rates(means.map(|mean| mean.mean())),
             reads: self.has_tree.then(|| self.reads(&reads)),

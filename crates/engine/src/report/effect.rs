@@ -34,7 +34,7 @@ impl Estimate {
 
 /// The effects of some filters: those in use, or those of a candidate.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Outcome {
+pub struct Effect {
     /// Bytes of all filter blocks.
     pub size: Estimate,
     /// False-positive rates.
@@ -42,19 +42,19 @@ pub struct Outcome {
     /// Data blocks that lookups read. `None`: the order of keys is not known, or a table was given by itself.
     pub reads: Option<Reads>,
     /// The effects on each level of the tuning.
-    pub levels: Vec<LevelOutcome>,
+    pub levels: Vec<LevelEffect>,
 }
 
 /// The effects of some filters on one level.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct LevelOutcome {
+pub struct LevelEffect {
     /// The level. `None`: the table was given by itself.
     pub number: Option<u8>,
     /// Bytes of the filter blocks of this level.
     pub size: Estimate,
     /// False-positive rates on this level.
     pub rates: Rates,
-    /// Mean number of data blocks of this level that a lookup of an absent key reads. `None`: as for [`Outcome::reads`].
+    /// Mean number of data blocks of this level that a lookup of an absent key reads. `None`: as for [`Effect::reads`].
     pub reads: Option<Estimate>,
 }
 

@@ -4,61 +4,47 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use filterblock::database::FileKind;
-use filterblock::table::{ReadAt, Table};
+use filterblock::table::Table;
 
-use super::super::correction::Correction;
-use super::super::hints;
-use super::super::openers::is_log;
-use super::super::table::has_internal_keys;
-use super::Scan;
+use super::cursor::ScanCursor;
+use super::hints;
+use super::table::has_internal_keys;
+use crate::audit::correct::storage::CorrectedStorage;
 use crate::audit::key_encoding::KeyEncoding;
+use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault};
-use crate::walk::{Folder, PathError, Sequential, SharedFile, open};
+use crate::walk::{Folder, PathError, Sequential, SharedFile, is_named_log, open};
 
-impl<S> Scan<'_, S> {
-    pub(super) fn correction(&self) -> Option<&Correction> {
-        self.correction.as_ref().filter(|_| self.request.corrects())
+impl Engine {
+    pub(super) fn corrected_storage(&self) -> CorrectedStorage {
+        CorrectedStorage::new(Arc::clone(self.files.storage()), &self.read, self.max_output)
+    }
+}
+
+impl ScanCursor {
+    pub(super) fn correction(&self) -> Option<&CorrectedStorage> {
+        self.correction.as_deref().filter(|_| self.request.corrects())
     }
 
     /// The folder with wrong bits of its MANIFEST corrected, if requested and if the MANIFEST can be used then.
     pub(super) fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
-        let correct = || {
-            let correction = self.correction()?;
-            let (path, error) = folder.manifest_error()?;
-            let (kind, _) = FileKind::parse(path.file_name()?.to_str()?)?;
-            let is_damaged = ErrorKind::of(error) == ErrorKind::Damaged && kind == FileKind::Manifest;
-            let contents = self.open_plain(path, true).ok().filter(|_| is_damaged)?;
-            correction.manifest(contents, path)
-        };
-        correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
+        let corrected = self.correction().and_then(|correction| correction.folder(&folder));
+        corrected.map_or(folder, Arc::new)
     }
 
-    pub(super) fn open_plain(&self, path: &Path, listed: bool) -> Result<SharedFile, PathError> {
-        self.engine.files.open(path).map_err(|error| PathError::of_io(&error, listed))
+    pub(super) fn open(&self, path: &Path, listed: bool) -> Result<SharedFile, PathError> {
+        self.files.open(path).map_err(|error| PathError::of_io(&error, listed))
     }
 
-    pub(super) fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + Sync>, PathError> {
-        let file = self.open_plain(path, listed)?;
-        match self.correction() {
-            Some(correction) => Ok(Box::new(correction.table(file, path)?)),
-            None => Ok(Box::new(file)),
-        }
-    }
-
-    pub(super) fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + Send>, PathError> {
-        let log = Sequential::new(open(&**self.engine.files.storage(), path, listed)?);
-        Ok(match self.correction() {
-            Some(correction) => Box::new(correction.log(log, path)),
-            None => Box::new(log),
-        })
+    pub(super) fn open_log(&self, path: &Path, listed: bool) -> Result<impl Read + use<>, PathError> {
+        open(&**self.files.storage(), path, listed).map(Sequential::new)
     }
 
     pub(super) fn meaning(&mut self, path: &Path, fault: &Fault) -> String {
         if self.request.carves() {
             return fault.message.clone();
         }
-        if fault.kind != ErrorKind::Damaged || is_log(path) {
+        if fault.kind != ErrorKind::Damaged || is_named_log(path) {
             return hints::meaning::<()>(fault, path, None, self.is_database)
                 + &self.options_hint(path, fault, true);
         }
@@ -93,12 +79,9 @@ impl<S> Scan<'_, S> {
         if !self.hinted.insert(path.to_owned()) {
             return String::new();
         }
-        let correction = Correction::new(&self.engine.read, self.engine.max_output);
-        let correction = match &self.folder {
-            Some(folder) => correction.of(folder.database()),
-            None => correction,
-        };
-        let open = || self.open_plain(path, true).ok();
-        hints::options_text(fault, path, opens, open, &correction, &self.options)
+        let correction = self.engine.corrected_storage();
+        self.folder.iter().for_each(|folder| correction.begin(folder.database()));
+        let storage = &**self.engine.files.storage();
+        hints::options_text(fault, path, opens, storage, &correction, &self.options)
     }
 }

@@ -8,34 +8,30 @@ use super::paths::{InputPath, into_local};
 use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
 /// What a path leads to, or why it leads nowhere. `input` is the path as the user gave it.
-pub(crate) enum Discovered {
+pub(crate) enum Target {
     /// A list of paths, which is `input`, could not be read to its end.
     ListFailed { input: Arc<Path>, error: PathError },
     /// The path could not be looked at, or there is nothing to look at.
     Failed { input: Arc<Path>, path: PathBuf, error: PathError },
-    Table {
-        input: Arc<Path>,
-        path: PathBuf,
-        /// The database that the file is in. `None`: the file is in no database, or its folder cannot be listed.
-        folder: Option<Arc<Folder>>,
-        /// The file's parent folder, and why it cannot be listed. Given once, unless many other folders come between.
-        around: Option<(PathBuf, PathError)>,
-    },
+    /// `folder`: the database that the file is in. `None`: the file is in none, or its folder cannot be listed.
+    File { input: Arc<Path>, path: PathBuf, folder: Option<Arc<Folder>> },
     /// A database, or a folder with tables.
     Folder { input: Arc<Path>, path: PathBuf, folder: Arc<Folder> },
 }
 
 /// Goes from path to path, and reads paths only as they are needed.
-pub(crate) struct Sources {
+pub(crate) struct Targets {
     given: Peekable<Box<dyn Iterator<Item = InputPath> + Send>>,
     /// A path that was read, but not looked at yet.
     held: Option<InputPath>,
+    /// A file that comes after its folder, which cannot be listed.
+    file: Option<Target>,
     empty: EmptyInputs,
     folders: FolderCache,
     storage: Arc<dyn Storage>,
 }
 
-impl Sources {
+impl Targets {
     /// Begins before the first path of `given`.
     pub(crate) fn new(
         recursive: bool,
@@ -45,6 +41,7 @@ impl Sources {
         Self {
             given: given.peekable(),
             held: None,
+            file: None,
             empty: EmptyInputs::new(recursive),
             folders: FolderCache::default(),
             storage,
@@ -53,14 +50,17 @@ impl Sources {
 
     /// Returns true if no path is left to look at.
     pub(crate) fn are_all_known(&mut self) -> bool {
-        self.held.is_none() && self.given.peek().is_none()
+        self.held.is_none() && self.file.is_none() && self.given.peek().is_none()
     }
 }
 
-impl Iterator for Sources {
-    type Item = Discovered;
+impl Iterator for Targets {
+    type Item = Target;
 
-    fn next(&mut self) -> Option<Discovered> {
+    fn next(&mut self) -> Option<Target> {
+        if let Some(file) = self.file.take() {
+            return Some(file);
+        }
         loop {
             let given = self.held.take().or_else(|| self.given.next());
             let next = given.as_ref().map(|given| &given.input);
@@ -68,12 +68,12 @@ impl Iterator for Sources {
                 self.held = given;
                 let path = input.to_path_buf();
                 let error = folder::nothing_at(&path);
-                return Some(Discovered::Failed { input, path, error });
+                return Some(Target::Failed { input, path, error });
             }
             let InputPath { input, path } = given?;
             let path = match path {
                 Ok(path) => path,
-                Err(error) => return Some(Discovered::ListFailed { input, error }),
+                Err(error) => return Some(Target::ListFailed { input, error }),
             };
             let found = match folder::resolve(&path, &self.storage) {
                 Ok(PathKind::Folder(folder)) if folder.is_nothing() => {
@@ -82,17 +82,24 @@ impl Iterator for Sources {
                         continue;
                     }
                     let error = folder::nothing_at(&path);
-                    return Some(Discovered::Failed { input, path, error });
+                    return Some(Target::Failed { input, path, error });
                 }
-                Ok(PathKind::Folder(folder)) => Discovered::Folder { input, path, folder },
+                Ok(PathKind::Folder(folder)) => Target::Folder { input, path, folder },
                 Ok(PathKind::File) => {
-                    let mut around = None;
-                    let folder = self.folders.around(&path, &self.storage, |folder, error| {
-                        around = Some((folder.to_owned(), error));
-                    });
-                    Discovered::Table { input, path, folder, around }
+                    let (folder, failed) = match self.folders.around(&path, &self.storage) {
+                        Ok(folder) => (folder, None),
+                        Err(failed) => (None, Some(failed)),
+                    };
+                    let file = Target::File { input: Arc::clone(&input), path, folder };
+                    match failed {
+                        None => file,
+                        Some((path, error)) => {
+                            self.file = Some(file);
+                            Target::Failed { input, path, error }
+                        }
+                    }
                 }
-                Err(error) => Discovered::Failed { input, path, error },
+                Err(error) => Target::Failed { input, path, error },
             };
             self.empty.found_something();
             return Some(found);
