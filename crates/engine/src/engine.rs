@@ -1,7 +1,7 @@
 //! The engine and its settings: limits, threads, and the watcher of progress.
 
 use std::fmt::{self, Debug};
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
@@ -10,22 +10,6 @@ use crate::audit::read_options;
 use crate::report::Depth;
 use crate::run::Watch;
 use crate::walk::{Files, Inputs, Targets};
-
-/// Receives results, in order.
-pub trait Sink<T> {
-    /// Receives the next result.
-    ///
-    /// # Errors
-    ///
-    /// If no more results are wanted, or the result cannot be shown. The run then ends and returns the error.
-    fn line(&mut self, line: T) -> io::Result<()>;
-}
-
-impl<T, F: FnMut(T) -> io::Result<()>> Sink<T> for F {
-    fn line(&mut self, line: T) -> io::Result<()> {
-        self(line)
-    }
-}
 
 /// The settings for work on databases and tables. One engine serves any number of calls, also concurrent ones.
 #[derive(Clone)]

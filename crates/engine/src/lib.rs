@@ -35,7 +35,7 @@ pub use audit::scan::{KeyRange, ScanCursor, ScanRequest, ScanStep, form_doubt, h
 pub use audit::stats::USUAL_BITS_PER_KEY;
 pub use audit::tune::Request;
 pub use audit::{Policy, decode_limit, read_options, why_no_filter};
-pub use engine::{Engine, Sink};
+pub use engine::Engine;
 pub use run::{MAX_JOBS, Watch};
 pub use walk::{
     Files, FoundFormat, Inputs, LocalStorage, MemoryStorage, PathError, Sequential, SharedFile, Source,

@@ -11,7 +11,7 @@ use filterblock::{Error, escape_path};
 use super::current_manifest::{current, manifest_fault};
 use super::skipped::Skipped;
 use super::state;
-use crate::engine::{Engine, Sink};
+use crate::engine::Engine;
 use crate::report::{
     AddedTable, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState, Note, Outcome,
     Remark, StateFault, Subject,
@@ -34,11 +34,11 @@ impl Engine {
     pub fn manifest(
         &self,
         inputs: Inputs,
-        sink: &mut impl for<'a> Sink<ManifestLine<'a>>,
+        sink: &mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
     ) -> io::Result<Outcome> {
         let outcome = Outcome::default();
         let storage = &**self.files.storage();
-        let mut shown = Shown { storage, sink: &mut |line| sink.line(line), outcome, faults: Vec::new() };
+        let mut shown = Shown { storage, sink, outcome, faults: Vec::new() };
         for found in self.targets(inputs) {
             shown.take(found)?;
         }

@@ -13,7 +13,7 @@ use super::table::{bare_block, look};
 use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
 use crate::audit::stats::Reach;
 use crate::audit::verify::{manifest, other};
-use crate::engine::{Engine, Sink};
+use crate::engine::Engine;
 use crate::report::{
     self, About, Checked, Code, Depth, ErrorKind, Frame, Inspected, Other, Outcome, Problem, Remark, Subject,
     Table, Totals, Unreadable, Verdict, Verified,
@@ -43,7 +43,11 @@ impl Engine {
     /// # Errors
     ///
     /// Those of `sink`.
-    pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<Outcome> {
+    pub fn inspect(
+        &self,
+        inputs: Inputs,
+        sink: &mut impl FnMut(InspectLine) -> io::Result<()>,
+    ) -> io::Result<Outcome> {
         let mut fold = Fold::new(self.depth, sink);
         let list_failed = self.run(inputs, &InspectTask::of(self), &mut |event| fold.take(event))?;
         Ok(Outcome { list_failed, ..fold.outcome })
@@ -58,7 +62,7 @@ impl Engine {
         &self,
         inputs: Inputs,
         policy: Option<&SharedPolicy>,
-        sink: &mut impl Sink<InspectLine>,
+        sink: &mut impl FnMut(InspectLine) -> io::Result<()>,
     ) -> io::Result<Outcome> {
         let mut fold = Fold::new(self.depth, sink);
         let effort = ProbeBudget::for_each_of(inputs.paths.len());
@@ -177,7 +181,7 @@ struct Fold<'a, S> {
     sink: &'a mut S,
 }
 
-impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
+impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
     fn new(depth: Depth, sink: &'a mut S) -> Self {
         Self { outcome: Outcome::default(), depth, totals: Totals::default(), worst: None, sink }
     }
@@ -197,7 +201,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 let about = if kind == Some(OtherFile::Manifest) { About::Manifest } else { About::Log };
                 self.see(verdict.verdict());
                 let verified = Verified::new(file.subject(&[]), about, *verdict);
-                self.sink.line(InspectLine::Other(Box::new(Other::new(verified, len))))
+                (self.sink)(InspectLine::Other(Box::new(Other::new(verified, len))))
             }
             Event::Found(file, _, Ok(Looked::Table(mut found))) => {
                 found.table.depth = Some(self.depth);
@@ -214,7 +218,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 totals.weigh(&lookup_weights(&place.folder, &entries));
                 totals.verdict = self.worst.take().unwrap_or_default();
                 self.see(totals.verdict);
-                self.sink.line(InspectLine::Totals(Box::new(totals)))
+                (self.sink)(InspectLine::Totals(Box::new(totals)))
             }
         }
     }
@@ -238,7 +242,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         self.see(checked.verdict());
         let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, checked);
         self.totals = Totals::default();
-        self.sink.line(InspectLine::Folder(folder))?;
+        (self.sink)(InspectLine::Folder(folder))?;
         missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
     }
 
@@ -266,11 +270,11 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         self.totals.add(&found.table);
         found.table.seen = None;
         found.table.marks = Marks::default();
-        self.sink.line(InspectLine::Table(found))
+        (self.sink)(InspectLine::Table(found))
     }
 
     fn unreadable(&mut self, subject: &Subject<'_>, error: &PathError) -> io::Result<()> {
         self.see(Verdict::CannotTell);
-        self.sink.line(InspectLine::Unreadable(Unreadable::new(subject, error)))
+        (self.sink)(InspectLine::Unreadable(Unreadable::new(subject, error)))
     }
 }

@@ -10,7 +10,7 @@ use filterblock::table::ReadAt;
 use super::LookupKeys;
 use super::candidates::{self, BlockCandidates};
 use super::logs::{self, LogAnswers};
-use crate::engine::{Engine, Sink};
+use crate::engine::Engine;
 use crate::report::{
     Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply, Subject,
     Verdict,
@@ -65,13 +65,13 @@ impl Engine {
         &self,
         inputs: Inputs,
         question: &Question,
-        sink: &mut impl for<'a> Sink<QueryLine<'a>>,
+        sink: &mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
     ) -> io::Result<QueryOutcome> {
         let task = QueryTask { keys: Arc::clone(&question.keys), engine: self.clone() };
         let found = vec![false; question.keys.given().len()];
         let mut query = Query {
             question,
-            sink: &mut |line| sink.line(line),
+            sink,
             outcome: QueryOutcome { found, ..QueryOutcome::default() },
             lookups: None,
         };

@@ -16,7 +16,7 @@ use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::order::Order;
 use crate::audit::state;
 use crate::audit::stats::encoding_of;
-use crate::engine::{Engine, Sink};
+use crate::engine::Engine;
 use crate::report::{
     Advice, Basis, Damage, DamagedPart, ErrorKind, Outcome, StateFault, TuneFailure, Tuned, Tuning, Verdict,
 };
@@ -43,7 +43,7 @@ impl Engine {
         &self,
         inputs: Inputs,
         request: &Request,
-        sink: &mut impl Sink<Tuned>,
+        sink: &mut impl FnMut(Tuned) -> io::Result<()>,
     ) -> io::Result<Outcome> {
         let mut outcome = Outcome::default();
         for found in self.targets(inputs) {
@@ -54,7 +54,7 @@ impl Engine {
                 (None, Ok(_)) => Verdict::Fine,
                 (None, Err(_)) => Verdict::CannotTell,
             });
-            sink.line(tuned)?;
+            sink(tuned)?;
             if self.watch.is_interrupted() {
                 break;
             }

@@ -13,7 +13,7 @@ use crate::audit::current_manifest::{NO_CURRENT, current, missing_manifest};
 use crate::audit::order::Order;
 use crate::audit::skipped::Skipped;
 use crate::audit::{correct, lost_keys::LostKeys, state};
-use crate::engine::{Engine, Sink};
+use crate::engine::Engine;
 use crate::report::{
     About, Checked, Code, ErrorKind, Note, Outcome, Problem, StateFault, Subject, Verdict, Verified,
 };
@@ -28,10 +28,14 @@ impl Engine {
     /// # Errors
     ///
     /// Those of `sink`.
-    pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<Outcome> {
+    pub fn verify(
+        &self,
+        inputs: Inputs,
+        sink: &mut impl FnMut(Verified) -> io::Result<()>,
+    ) -> io::Result<Outcome> {
         let mut fold = Fold::new(self);
         let task = VerifyTask { engine: self.clone(), notes_keys: false };
-        let show = &mut |event| fold.take(event, &mut |verified| sink.line(verified));
+        let show = &mut |event| fold.take(event, sink);
         let list_failed = self.run(inputs, &task, show)?;
         Ok(Outcome { list_failed, ..fold.outcome })
     }
