@@ -17,7 +17,7 @@ use crate::bounds::{Bounds, RangeArguments};
 use crate::bytes_like::borrow;
 use crate::errors::{from_error, from_fault};
 use crate::iterators::{Pairs, Parts, Scan, lock};
-use crate::kept::{Found, Kept, Version};
+use crate::kept::{Found, OpenDatabase, Version};
 use crate::keys::Keys;
 use crate::lookup::value_of;
 use crate::producer::Work;
@@ -29,7 +29,7 @@ use crate::with::closed_by_with;
 /// A database, for reading only.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Database {
-    kept: Arc<Kept>,
+    kept: Arc<OpenDatabase>,
     /// The database as it was when it was opened.
     first: Arc<filterblock::database::Database>,
 }
@@ -107,7 +107,7 @@ impl Database {
     #[new]
     #[pyo3(signature = (path, *, comparator = None))]
     fn new(py: Python<'_>, path: PathBuf, comparator: Option<&str>) -> PyResult<Self> {
-        let kept = Arc::new(Kept::new(path, order_of(comparator)?));
+        let kept = Arc::new(OpenDatabase::new(path, order_of(comparator)?));
         let version = py.detach(|| kept.now()).map_err(|error| from_error(py, &error))?.ok_or_else(closed)?;
         let first = Arc::clone(&version.database);
         let is_nothing = first.tables().next().is_none() && first.logs().next().is_none();

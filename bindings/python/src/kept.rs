@@ -34,7 +34,7 @@ const SETTLED_COARSE: Duration = Duration::from_secs(3);
 pub(crate) static FILES: LazyLock<Files> = LazyLock::new(Files::default);
 
 /// A database, and what is known of it.
-pub(crate) struct Kept {
+pub(crate) struct OpenDatabase {
     pub(crate) path: PathBuf,
     /// The order that the caller says keys are in, for a database without a sound MANIFEST.
     pub(crate) order: Option<KeyOrder>,
@@ -74,7 +74,7 @@ pub(crate) struct Version {
     /// The faults of the database as a whole, found when they are needed.
     state_faults: OnceLock<Vec<Fault>>,
     tables: Tables,
-    stamp: Stamp,
+    stamp: FolderStamp,
 }
 
 pub(crate) type KeptTable = Table<SharedFile>;
@@ -89,7 +89,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Kept {
+impl OpenDatabase {
     pub(crate) fn new(path: PathBuf, order: Option<KeyOrder>) -> Self {
         Self { path, order, state: Mutex::default() }
     }
@@ -169,7 +169,7 @@ impl Version {
     fn open(path: &Path, before: Option<&Self>, order: Option<KeyOrder>) -> Result<Self> {
         // The stamp is made first, so that all that is read is at least as new.
         let mut stamp =
-            Stamp::of(before.map_or_else(|| vec![path.to_owned()], |before| before.stamp.paths()));
+            FolderStamp::of(before.map_or_else(|| vec![path.to_owned()], |before| before.stamp.paths()));
         let mut rounds = 0;
         loop {
             let database = Database::open(path)?;
@@ -177,7 +177,7 @@ impl Version {
             if !stamp.is_of(&paths) {
                 if rounds < 3 {
                     rounds += 1;
-                    stamp = Stamp::of(paths);
+                    stamp = FolderStamp::of(paths);
                     continue;
                 }
                 // Files come and go: the database is read anew the next time.
@@ -187,7 +187,7 @@ impl Version {
         }
     }
 
-    fn new(database: Database, stamp: Stamp, order: Option<KeyOrder>) -> Self {
+    fn new(database: Database, stamp: FolderStamp, order: Option<KeyOrder>) -> Self {
         let claimed = || order.map(|order| order.comparator());
         let known = database.comparator().map_or_else(claimed, known_comparator);
         let is_bytewise = known.as_ref().is_none_or(|order| order.name() == BytewiseComparator.name());
@@ -352,7 +352,7 @@ fn stamped(path: &Path, database: &Database) -> Vec<PathBuf> {
 }
 
 /// Sizes, times and identities of files.
-struct Stamp {
+struct FolderStamp {
     files: Vec<(PathBuf, Option<Mark>)>,
     /// True if no change can have been missed because it left the same time.
     is_settled: bool,
@@ -389,7 +389,7 @@ fn node(found: &Metadata) -> (u64, u64) {
     (created.as_secs(), u64::from(created.subsec_nanos()))
 }
 
-impl Stamp {
+impl FolderStamp {
     fn of(paths: Vec<PathBuf>) -> Self {
         let files: Vec<_> = paths
             .into_iter()

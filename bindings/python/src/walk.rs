@@ -11,7 +11,7 @@ use filterblock::{InternalKey, KeyFormat};
 use filterblock_engine::report::{Fault, Version as KeyVersion};
 
 use crate::bounds::Bounds;
-use crate::kept::{Kept, KeptOpener, MAX_ROUNDS, Version};
+use crate::kept::{OpenDatabase, KeptOpener, MAX_ROUNDS, Version};
 use crate::producer::{NOWHERE, PASSED, Place, Producer, Walk};
 
 /// The request to an iterator over a database.
@@ -24,7 +24,7 @@ pub(crate) struct Wanted {
 /// Walks through a database as it is at first. If a table vanishes, goes on after the last entry, in the database as it
 /// is then.
 pub(crate) struct DatabaseWork {
-    kept: Arc<Kept>,
+    kept: Arc<OpenDatabase>,
     version: Arc<Version>,
     wanted: Wanted,
     producer: Producer,
@@ -39,7 +39,7 @@ pub(crate) struct DatabaseWork {
 }
 
 impl DatabaseWork {
-    pub(crate) fn new(kept: Arc<Kept>, version: Arc<Version>, wanted: Wanted, producer: Producer) -> Self {
+    pub(crate) fn new(kept: Arc<OpenDatabase>, version: Arc<Version>, wanted: Wanted, producer: Producer) -> Self {
         Self { kept, version, wanted, producer, scan: None, rounds: None, told: HashSet::new(), last: None }
     }
 

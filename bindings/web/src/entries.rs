@@ -55,20 +55,20 @@ struct Shown {
     sequence: Option<String>,
     kind: Option<String>,
     state: Option<&'static str>,
-    key: Part,
+    key: ShownBytes,
     /// `None`: a deletion.
-    value: Option<Part>,
+    value: Option<ShownBytes>,
 }
 
 /// The first bytes of a key or value, as text and in hexadecimal.
 #[derive(Debug, Serialize)]
-struct Part {
+struct ShownBytes {
     text: String,
     hex: String,
     size: usize,
 }
 
-impl Part {
+impl ShownBytes {
     fn of(bytes: &[u8]) -> Self {
         let mut shown = bytes.get(..SHOWN).unwrap_or(bytes);
         // Cuts at the end of a character, not inside it.
@@ -93,8 +93,8 @@ impl Shown {
             sequence: row.version.map(|version| version.sequence.to_string()),
             kind: row.version.map(|version| version.type_name().into_owned()),
             state: row.state.map(|state| state.name()),
-            key: Part::of(row.key),
-            value: (!is_deletion).then(|| Part::of(row.value)),
+            key: ShownBytes::of(row.key),
+            value: (!is_deletion).then(|| ShownBytes::of(row.value)),
         }
     }
 }
@@ -253,10 +253,10 @@ mod tests {
 
     #[test]
     fn long_text_is_cut_between_characters() {
-        let part = Part::of("ä".repeat(200).as_bytes());
+        let part = ShownBytes::of("ä".repeat(200).as_bytes());
         assert_eq!((part.size, part.hex.len()), (400, 512));
-        let part = Part::of(format!("x{}", "ä".repeat(200)).as_bytes());
+        let part = ShownBytes::of(format!("x{}", "ä".repeat(200)).as_bytes());
         assert_eq!((part.text, part.hex.len()), (format!("x{}", "ä".repeat(127)), 510));
-        assert_eq!(Part::of(b"\xff\x00").text, r"\xff\x00");
+        assert_eq!(ShownBytes::of(b"\xff\x00").text, r"\xff\x00");
     }
 }

@@ -26,7 +26,7 @@ pub struct Files {
 
 /// A folder in which there is something to look at.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct FolderSummary {
     /// The folder.
     pub path: String,
     /// True if the folder has a file that only databases have.
@@ -55,8 +55,8 @@ impl Files {
     }
 
     /// Returns the folders that hold databases, tables, or logs that are not empty, by their paths.
-    pub fn places(&self) -> Vec<Place> {
-        let mut places: BTreeMap<&Path, (Place, bool)> = BTreeMap::new();
+    pub fn places(&self) -> Vec<FolderSummary> {
+        let mut places: BTreeMap<&Path, (FolderSummary, bool)> = BTreeMap::new();
         for (path, &(_, len)) in &self.files {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str()))
             else {
@@ -73,7 +73,7 @@ impl Files {
         }
         let named = places.into_iter().filter_map(|(path, (place, is_wanted))| {
             let is_some = is_wanted || place.is_database || place.tables > 0;
-            is_some.then(|| Place { path: path.to_str().unwrap_or_default().to_owned(), ..place })
+            is_some.then(|| FolderSummary { path: path.to_str().unwrap_or_default().to_owned(), ..place })
         });
         named.collect()
     }
@@ -136,7 +136,7 @@ mod tests {
         ]);
         let place = |path: &str, is_database, tables, size| {
             let path = path.to_owned();
-            Place { path, is_database, tables, size }
+            FolderSummary { path, is_database, tables, size }
         };
         let expected = [
             place("p/a", true, 0, 66),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
-use crate::audit::order::Order as KeyOrder;
+use crate::audit::order::KeyOrder;
 use crate::audit::read_options;
 use crate::report::Depth;
 use crate::run::Watch;

@@ -29,10 +29,10 @@ pub mod words;
 
 pub use audit::current_manifest::contradicted;
 pub use audit::inspect::{InspectLine, inspect_table};
-pub use audit::order::Order as KeyOrder;
-pub use audit::query::{LookupKeys, QueryOutcome, Question, Wanted};
+pub use audit::order::KeyOrder;
+pub use audit::query::{LookupKeys, QueryOutcome, QueryOutput, QueryRequest};
 pub use audit::scan::{KeyRange, ScanCursor, ScanRequest, ScanStep, form_doubt, has_internal_keys};
-pub use audit::stats::USUAL_BITS_PER_KEY;
+pub use audit::stats::DEFAULT_BITS_PER_KEY;
 pub use audit::tune::Request;
 pub use audit::{Policy, decode_limit, read_options, why_no_filter};
 pub use engine::Engine;

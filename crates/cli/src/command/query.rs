@@ -6,7 +6,7 @@ use std::{ffi::OsString, io, sync::Arc};
 use clap::Args;
 use filterblock::escape_path;
 use filterblock_engine::report::{QueryLine, write_line};
-use filterblock_engine::{LookupKeys, QueryOutcome, Question, Wanted, is_input};
+use filterblock_engine::{LookupKeys, QueryOutcome, QueryOutput, QueryRequest, is_input};
 
 use super::arguments::{KeyOrder, Limits, PathSources};
 use super::help::{self, ADVANCED, order};
@@ -89,7 +89,7 @@ pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8,
 }
 
 impl Arguments {
-    fn question(&mut self) -> Result<(Vec<PathBuf>, Question), String> {
+    fn question(&mut self) -> Result<(Vec<PathBuf>, QueryRequest), String> {
         let (paths_from, keys_from) = (&self.sources.files_from, self.keys_from.as_deref());
         if paths_from.as_deref().is_some_and(keys::is_standard) && keys_from.is_some_and(keys::is_standard) {
             return Err("paths and keys cannot both come from standard input".to_owned());
@@ -102,11 +102,11 @@ impl Arguments {
             return Err("no keys were given".to_owned());
         }
         let wanted = match () {
-            () if self.count => Wanted::Counts,
-            () if self.only_matches => Wanted::Matches,
-            () => Wanted::Answers,
+            () if self.count => QueryOutput::Counts,
+            () if self.only_matches => QueryOutput::Matches,
+            () => QueryOutput::Answers,
         };
-        Ok((tables, Question { keys: LookupKeys::new(keys).into(), wanted }))
+        Ok((tables, QueryRequest { keys: LookupKeys::new(keys).into(), wanted }))
     }
 
     fn status(&self, outcome: &QueryOutcome) -> u8 {

@@ -6,8 +6,8 @@ use std::{io, path::Path};
 use filterblock::{escape, escape_path};
 use filterblock_engine::InspectLine;
 use filterblock_engine::report::{
-    BitsPerEntry, Checked, Code, Depth, EntrySum, ErrorKind, Folder, Inspected, LevelTotals, MeasuredRate,
-    Problem, Table, Totals, Unreadable, Verdict, VerdictCounts,
+    BitsPerEntry, Checked, Code, Depth, EntrySum, ErrorKind, Folder, Inspected, LevelTotals, Problem, Rate,
+    Table, Totals, Unreadable, Verdict, VerdictCounts,
 };
 use filterblock_engine::words::{
     count, counted, entries_text, format_details, measured, or_dash, path_word, problem_text, size,
@@ -226,7 +226,7 @@ impl TextInspect {
         path: &Path,
         tables: Option<u64>,
         bytes: u64,
-        (filters, rate): (u64, Option<Option<MeasuredRate>>),
+        (filters, rate): (u64, Option<Option<Rate>>),
         verdict: Verdict,
         clause: Option<String>,
     ) {

@@ -11,8 +11,8 @@ use filterblock_engine::report::{
     Depth, Entry, FaultAt, ManifestLine, QueryLine, ScanLine, Verdict, Verified, write_line,
 };
 use filterblock_engine::{
-    Engine, Files, Inputs, InspectLine, LookupKeys, MemoryStorage, Question, ScanRequest, Source, Storage,
-    Wanted,
+    Engine, Files, Inputs, InspectLine, LookupKeys, MemoryStorage, QueryOutput, QueryRequest, ScanRequest,
+    Source, Storage,
 };
 
 use super::*;
@@ -202,7 +202,7 @@ fn what_was_read_of_a_manifest_is_shown_though_it_vanishes() {
 #[test]
 fn a_log_that_cannot_be_read_is_no_table_left_out() {
     let keys = LookupKeys::new(vec![b"item/0000/0".to_vec()]);
-    let question = Question { keys: Arc::new(keys), wanted: Wanted::Answers };
+    let question = QueryRequest { keys: Arc::new(keys), wanted: QueryOutput::Answers };
     for (name, expected) in [("000010.log", 0), ("000009.ldb", 1)] {
         let changed = Some(Path::new("/db").join(name));
         let storage = Watched { memory: levels(), changed, ..Watched::default() };

@@ -19,14 +19,14 @@ const MAX_SHOWN: usize = 48;
 /// long.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
-pub struct CutKey {
+pub struct TruncatedKey {
     /// The first bytes of the key.
     pub start: Vec<u8>,
     /// The length of the whole key.
     pub len: usize,
 }
 
-impl CutKey {
+impl TruncatedKey {
     pub(crate) fn new(key: &[u8]) -> Self {
         Self { start: key.get(..MAX_KEPT).unwrap_or(key).to_vec(), len: key.len() }
     }
@@ -38,7 +38,7 @@ impl CutKey {
 }
 
 /// The text of the key, with its length if it is cut.
-impl Serialize for CutKey {
+impl Serialize for TruncatedKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let start = json_text(&self.start);
         match self.is_cut() {
@@ -48,7 +48,7 @@ impl Serialize for CutKey {
     }
 }
 
-impl Display for CutKey {
+impl Display for TruncatedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.start.get(..MAX_SHOWN) {
             Some(start) if self.is_cut() => write!(f, "\"{}\"... ({} bytes)", escape(start), self.len),
@@ -62,17 +62,17 @@ impl Display for CutKey {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostKeys {
     /// The first key of the range, according to the MANIFEST. `None`: not known.
-    pub from: Option<CutKey>,
+    pub from: Option<TruncatedKey>,
     /// A key of the index that comes before the whole range. `None`: not known.
-    pub after: Option<CutKey>,
+    pub after: Option<TruncatedKey>,
     /// The last key of the range, or a key after it and before the next block. `None`: not known.
-    pub up_to: Option<CutKey>,
+    pub up_to: Option<TruncatedKey>,
 }
 
 impl LostKeys {
     /// The keys between two keys of the index. `None` if neither is known.
     pub fn between(after: Option<&[u8]>, up_to: Option<&[u8]>, encoding: KeyEncoding) -> Option<Self> {
-        let shown = |key: &[u8]| CutKey::new(encoding.filtered(key).unwrap_or(key));
+        let shown = |key: &[u8]| TruncatedKey::new(encoding.filtered(key).unwrap_or(key));
         let (after, up_to) = (after.map(shown), up_to.map(shown));
         (after.is_some() || up_to.is_some()).then_some(Self { from: None, after, up_to })
     }
@@ -108,7 +108,11 @@ impl LostKeys {
     /// A table's user keys, by the MANIFEST. `None`: its first or last entry is neither a value nor a deletion.
     pub fn of_table(table: &LiveTable) -> Option<Self> {
         let (smallest, largest) = table.user_keys()?;
-        Some(Self { from: Some(CutKey::new(smallest)), after: None, up_to: Some(CutKey::new(largest)) })
+        Some(Self {
+            from: Some(TruncatedKey::new(smallest)),
+            after: None,
+            up_to: Some(TruncatedKey::new(largest)),
+        })
     }
 }
 

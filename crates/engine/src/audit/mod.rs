@@ -23,7 +23,7 @@ pub(crate) mod stats;
 pub(crate) mod tune;
 pub(crate) mod verify;
 
-pub use lost_keys::{CutKey, LostKeys};
+pub use lost_keys::{LostKeys, TruncatedKey};
 pub use policies::Policy;
 pub(crate) use policies::has_one_hash;
 pub(crate) use reading::decode_limit_text;

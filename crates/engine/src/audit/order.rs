@@ -14,14 +14,14 @@ use crate::report::{ErrorKind, Fault};
 
 /// An order that is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum KeyOrder {
     /// Byte by byte, LevelDB's default.
     Bytewise,
     /// That of Chromium's IndexedDB, `idb_cmp1`.
     Idb,
 }
 
-impl Order {
+impl KeyOrder {
     /// `None`: unknown.
     pub(crate) fn of(name: &[u8]) -> Option<Self> {
         match name {

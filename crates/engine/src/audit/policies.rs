@@ -6,7 +6,7 @@ use filterblock::policy::{OWN_POLICIES, OwnPolicy};
 use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 use serde::Serialize;
 
-use super::stats::OLD_NAME;
+use super::stats::LEGACY_POLICY_NAME;
 
 /// A policy, without the number of bits a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -77,7 +77,7 @@ impl Policy {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Builtin2 => "leveldb.BuiltinBloomFilter2",
-            Self::Builtin(_) => OLD_NAME,
+            Self::Builtin(_) => LEGACY_POLICY_NAME,
             Self::Own(policy) => policy.name(),
         }
     }

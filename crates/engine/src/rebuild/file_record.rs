@@ -6,7 +6,7 @@ use filterblock::database::{FileKind, manifest_in_current};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
-use super::files::Folder;
+use super::files::Dir;
 use crate::report::ErrorKind;
 
 /// The maximum number of bytes of CURRENT that are read: more than a sound one has.
@@ -14,18 +14,18 @@ const MAX_CURRENT: u64 = 256;
 
 /// The name of a file, and its contents, given by their length and checksum.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct FileRecord {
+pub(super) struct FileDigest {
     pub(super) name: String,
     pub(super) length: u64,
     pub(super) crc32c: u32,
 }
 
-impl FileRecord {
+impl FileDigest {
     pub(super) fn of_bytes(name: String, bytes: &[u8]) -> Self {
         Self { name, length: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) }
     }
 
-    pub(super) fn read(dir: &Folder, name: String) -> io::Result<Self> {
+    pub(super) fn read(dir: &Dir, name: String) -> io::Result<Self> {
         let mut file = dir.open_file(&name)?;
         let (mut length, mut crc32c) = (0_u64, 0);
         let mut buffer = vec![0; 1 << 16];
@@ -41,7 +41,7 @@ impl FileRecord {
     }
 
     /// Returns true if the file of this name in `dir` has these contents.
-    pub(super) fn is_in(&self, dir: &Folder) -> io::Result<bool> {
+    pub(super) fn is_in(&self, dir: &Dir) -> io::Result<bool> {
         match Self::read(dir, self.name.clone()) {
             Ok(found) => Ok(found == *self),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -51,7 +51,7 @@ impl FileRecord {
 }
 
 /// Reads the name of the MANIFEST from CURRENT. Refuses a CURRENT with any other contents.
-pub(super) fn current_name(dir: &Folder) -> Result<String> {
+pub(super) fn current_name(dir: &Dir) -> Result<String> {
     let path = dir.path_of("CURRENT");
     let mut contents = Vec::new();
     let read = dir.open_file("CURRENT").and_then(|file| file.take(MAX_CURRENT).read_to_end(&mut contents));
@@ -60,10 +60,10 @@ pub(super) fn current_name(dir: &Folder) -> Result<String> {
     Ok(name.to_owned())
 }
 
-pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
+pub(super) fn current(dir: &Dir) -> Result<FileDigest> {
     let name = current_name(dir)?;
     let path = dir.path_of(&name);
-    FileRecord::read(dir, name).map_err(|error| match error.kind() {
+    FileDigest::read(dir, name).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             Failure::refused(&path, "is missing, and CURRENT names it").of_kind(ErrorKind::Missing)
         }
@@ -73,7 +73,7 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
 
 /// Makes CURRENT name the MANIFEST of this number. After an error, CURRENT is as it was, unless only the sync failed.
 /// Like [`set_current`](filterblock::database::set_current), but with calls that tests can watch.
-pub(super) fn set_current(dir: &Folder, number: u64) -> Result<()> {
+pub(super) fn set_current(dir: &Dir, number: u64) -> Result<()> {
     let temporary = FileKind::Temporary.file_name(number);
     let contents = format!("{}\n", FileKind::Manifest.file_name(number));
     // A temporary file that was left over may be a link to somewhere else, so it is removed first.

@@ -11,15 +11,17 @@ use filterblock::{
 };
 
 use super::failure::{Failure, Result};
-use super::files::Folder;
+use super::files::Dir;
 use super::request::{FilterRequest, Options, check};
 use crate::audit::{decode_limit, read_options};
 use crate::report::ErrorKind;
 use crate::walk::PathError;
-use crate::{audit::Policy, audit::has_one_hash, audit::stats::OLD_NAME, report::FiltersReport, run::Watch};
+use crate::{
+    audit::Policy, audit::has_one_hash, audit::stats::LEGACY_POLICY_NAME, report::FiltersReport, run::Watch,
+};
 
 /// LevelDB's: one filter per 2 KiB of data blocks.
-const USUAL_BASE_LG: u8 = 11;
+const DEFAULT_BASE_LG: u8 = 11;
 
 #[derive(Clone, Debug)]
 pub(super) enum Filters {
@@ -50,7 +52,7 @@ impl Filters {
     pub(super) fn choose(
         request: &Options,
         idb_keys: bool,
-        dir: &Folder,
+        dir: &Dir,
         found: &[(String, Option<FiltersReport>)],
         watch: &dyn Watch,
     ) -> Result<Self> {
@@ -64,7 +66,7 @@ impl Filters {
             None => name_in(dir, found)?,
         };
         let hash = match hash {
-            _ if name != OLD_NAME => LegacyHash::Unsigned,
+            _ if name != LEGACY_POLICY_NAME => LegacyHash::Unsigned,
             Some(hash) => *hash,
             None => hash_in(dir, found, request.keep_undecodable, watch)?,
         };
@@ -101,11 +103,11 @@ impl Filters {
 fn most_common(numbers: impl Iterator<Item = u8>) -> u8 {
     let mut counts = BTreeMap::<u8, u64>::new();
     numbers.for_each(|number| *counts.entry(number).or_default() += 1);
-    counts.into_iter().max_by_key(|&(_, count)| count).map_or(USUAL_BASE_LG, |(number, _)| number)
+    counts.into_iter().max_by_key(|&(_, count)| count).map_or(DEFAULT_BASE_LG, |(number, _)| number)
 }
 
 /// The name of the policy that all filters of the tables have.
-fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
+fn name_in(dir: &Dir, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
     let names: BTreeSet<&str> =
         found.iter().filter_map(|(_, filters)| Some(&*filters.as_ref()?.policy)).collect();
     let mut names = names.into_iter();
@@ -128,10 +130,10 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     }
 }
 
-/// The hash of filters under [`OLD_NAME`], which stands for two hashes. If no filter reveals which of them, either hash
+/// The hash of filters under [`LEGACY_POLICY_NAME`], which stands for two hashes. If no filter reveals which of them, either hash
 /// will do as long as both hashes of every stored key are the same.
 fn hash_in(
-    dir: &Folder,
+    dir: &Dir,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
     watch: &dyn Watch,
@@ -149,9 +151,9 @@ fn hash_in(
     }
 }
 
-/// The hash that filters under [`OLD_NAME`] reveal. `is_either` is only about keys of tables with such filters.
+/// The hash that filters under [`LEGACY_POLICY_NAME`] reveal. `is_either` is only about keys of tables with such filters.
 pub(crate) fn hash_of_all(
-    dir: &Folder,
+    dir: &Dir,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
     watch: &dyn Watch,
@@ -173,12 +175,12 @@ pub(crate) fn hash_of_all(
 }
 
 fn is_old(filters: Option<&FiltersReport>) -> bool {
-    filters.is_some_and(|filters| filters.policy == OLD_NAME)
+    filters.is_some_and(|filters| filters.policy == LEGACY_POLICY_NAME)
 }
 
 /// What a table's filters and keys reveal. Nothing if the table cannot be decoded and is to stay as it is.
 fn see(
-    dir: &Folder,
+    dir: &Dir,
     name: &str,
     has_filters: bool,
     keep_undecodable: bool,
@@ -192,8 +194,8 @@ fn see(
     }
 }
 
-pub(crate) fn needs_hash(dir: &Folder, why: &str) -> Failure {
-    Failure::refused(dir.path(), format_args!("{OLD_NAME} stands for two hashes, and {why}"))
+pub(crate) fn needs_hash(dir: &Dir, why: &str) -> Failure {
+    Failure::refused(dir.path(), format_args!("{LEGACY_POLICY_NAME} stands for two hashes, and {why}"))
         .remedy("--hash unsigned  goleveldb, and LevelDB before 1.18 on ARM")
         .remedy("--hash signed    LevelDB before 1.18 on x86")
 }
@@ -206,7 +208,7 @@ pub(crate) struct HashSeen {
 }
 
 /// Reads a table's keys until its filters reveal the hash, or nothing more can be learned.
-fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Result<HashSeen> {
+fn hash_of(dir: &Dir, name: &str, has_filters: bool, watch: &dyn Watch) -> Result<HashSeen> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));
     let reader = |hash| {
@@ -253,7 +255,7 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
     Ok(HashSeen { told, is_either })
 }
 
-pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {
+pub(super) fn open(dir: &Dir, name: &str) -> Result<(File, Table<File>)> {
     let path = &dir.path_of(name);
     let file = open_file(dir, name)?;
     let again = file.try_clone().map_err(|error| Failure::system("opening it", path, &error))?;
@@ -264,7 +266,7 @@ pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {
 }
 
 /// Opens a file that was listed before. If it is missing now, the failure says that it vanished.
-pub(super) fn open_file(dir: &Folder, name: &str) -> Result<File> {
+pub(super) fn open_file(dir: &Dir, name: &str) -> Result<File> {
     dir.open_file(name).map_err(|error| {
         let path = dir.path_of(name);
         match error.kind() {
@@ -282,7 +284,7 @@ pub(super) fn options() -> ReadOptions {
 }
 
 /// `None`: no filter block with a name was found, or the table does not open and `keep_undecodable` is set.
-pub(super) fn survey(dir: &Folder, name: &str, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
+pub(super) fn survey(dir: &Dir, name: &str, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
     let table = match open(dir, name) {
         Err(failure) if failure.is_refusal() && keep_undecodable => return Ok(None),
         opened => opened?.1,

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use filterblock::database::{FileKind, LiveTable};
 
 use super::failure::{Failure, Result};
-use super::file_record::{FileRecord, current, set_current};
-use super::marker::{Action, Marker};
+use super::file_record::{FileDigest, current, set_current};
+use super::marker::{Action, Journal};
 use super::recovery::{self, Recovered};
 use super::request::{Options, check};
 use super::undo_folder::{Contents, FoundUndo, Rights, TableFile, UndoRecord};
-use super::work::{Job, NewTable, RebuildPlan};
-use super::{place::DatabaseFolder, source::OldDatabase};
+use super::work::{NewTable, RebuildTable, RebuildWork};
+use super::{place::DatabaseFolder, source::SourceDatabase};
 use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 use crate::words::path_word;
@@ -56,14 +56,14 @@ fn rebuild(
     if let Some(found) = undo.find()? {
         check_decided(place, &found)?;
     }
-    let source = OldDatabase::read(dir)?;
+    let source = SourceDatabase::read(dir)?;
     if let Some(table) = source.tables.first()
         && keeps_undo
         && !request.dry_run
     {
         undo.try_out(&table.name)?;
     }
-    let work = RebuildPlan::new(source, request, watch)?;
+    let work = RebuildWork::new(source, request, watch)?;
     report.policy = work.filters.name();
     if work.source.tables.is_empty() {
         return Ok(report);
@@ -121,12 +121,12 @@ fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
 }
 
 struct Commit<'a> {
-    work: &'a RebuildPlan<'a>,
+    work: &'a RebuildWork<'a>,
     request: &'a Options,
     keeps_undo: bool,
     place: &'a DatabaseFolder,
     /// The tables, the newest first.
-    jobs: &'a [Job<'a>],
+    jobs: &'a [RebuildTable<'a>],
 }
 
 impl Commit<'_> {
@@ -137,11 +137,11 @@ impl Commit<'_> {
         let number = source.first_free.saturating_add(source.tables.len() as u64);
         let name = FileKind::Manifest.file_name(number);
 
-        let mut marker = Marker::new(Action::Rebuild, old.clone());
+        let mut marker = Journal::new(Action::Rebuild, old.clone());
         marker.options = as_text(self.request);
         marker.keeps_undo = self.keeps_undo;
         let oldest_first = || self.jobs.iter().rev();
-        marker.new_files = oldest_first().map(Job::new_name).chain([name.clone()]).collect();
+        marker.new_files = oldest_first().map(RebuildTable::new_name).chain([name.clone()]).collect();
         let old_names = oldest_first().map(|job| job.table.name.clone());
         marker.old_files = old_names.chain([old.name.clone()]).collect();
         marker.write(dir)?;
@@ -150,7 +150,7 @@ impl Commit<'_> {
         let done = self.work.rewrite(self.jobs, |job| Some((dir, temporary(job.number))))?;
         let tables = replaced(source.manifest.tables(), self.jobs, &done);
         let manifest = source.manifest_with(&tables, number, source.manifest.log_number())?;
-        marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
+        marker.new = Some(FileDigest::of_bytes(name.clone(), &manifest));
         marker.write(dir)?;
 
         // `RepairDB` considers the table with the higher number the newer one, so a table's new file must
@@ -166,7 +166,7 @@ impl Commit<'_> {
         dir.write_new(&name, &manifest, Some(&before.map_err(system)?))?;
         dir.sync()?;
         self.work.verify(dir, &manifest, &done)?;
-        let new = FileRecord::of_bytes(name.clone(), &manifest);
+        let new = FileDigest::of_bytes(name.clone(), &manifest);
         if self.keeps_undo {
             self.make_undo_folder(&new, &done)?;
         }
@@ -177,10 +177,10 @@ impl Commit<'_> {
 
     /// Makes the undo folder. This comes before the commit, so that a failure to make the folder cannot
     /// follow the commit, and no program can open the database between the two steps.
-    fn make_undo_folder(&self, new: &FileRecord, done: &[NewTable]) -> Result<()> {
+    fn make_undo_folder(&self, new: &FileDigest, done: &[NewTable]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
-        let table = |job: &Job<'_>| {
+        let table = |job: &RebuildTable<'_>| {
             let (name, length) = (job.table.name.clone(), job.table.record.size);
             let system = |error| Failure::system("looking at it", &source.dir.path_of(&name), &error);
             let rights = source.dir.look(&name).map_err(system)?.map(|found| Rights::of(&found));
@@ -214,7 +214,7 @@ impl Commit<'_> {
 const AS_BEFORE: &str = "nothing was changed";
 
 /// The live tables, with those of `jobs` replaced by the new ones in `done`.
-fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[NewTable]) -> Vec<LiveTable> {
+fn replaced(tables: &[LiveTable], jobs: &[RebuildTable<'_>], done: &[NewTable]) -> Vec<LiveTable> {
     let new: BTreeMap<u64, &LiveTable> =
         jobs.iter().zip(done).map(|(job, done)| (job.table.record.number, &done.record)).collect();
     tables.iter().map(|table| (*new.get(&table.number).unwrap_or(&table)).clone()).collect()

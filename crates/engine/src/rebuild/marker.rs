@@ -6,7 +6,7 @@ use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
-use super::{file_record::FileRecord, files::Folder};
+use super::{file_record::FileDigest, files::Dir};
 use crate::report::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb ignore it.
@@ -18,16 +18,16 @@ const FORMAT: u32 = 1;
 
 /// The next steps of a run, written before it takes them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Marker {
+pub(super) struct Journal {
     pub(super) format: u32,
     pub(super) action: Action,
     /// The requested filters: if cut off after the last commit, the same request only completes the run. Undo: empty.
     pub(super) options: String,
     pub(super) keeps_undo: bool,
     /// The MANIFEST before the commit.
-    pub(super) old: FileRecord,
+    pub(super) old: FileDigest,
     /// The MANIFEST after the commit; `None`: not known yet, so the commit has not taken place.
-    pub(super) new: Option<FileRecord>,
+    pub(super) new: Option<FileDigest>,
     /// The files to remove if the commit has not taken place: the tables that it would have made live, the lowest
     /// number first, then their MANIFEST.
     pub(super) new_files: Vec<String>,
@@ -42,8 +42,8 @@ pub(super) enum Action {
     Undo,
 }
 
-impl Marker {
-    pub(super) const fn new(action: Action, old: FileRecord) -> Self {
+impl Journal {
+    pub(super) const fn new(action: Action, old: FileDigest) -> Self {
         Self {
             format: FORMAT,
             action,
@@ -57,14 +57,14 @@ impl Marker {
     }
 
     /// Writes the marker atomically, and syncs it.
-    pub(super) fn write(&self, dir: &Folder) -> Result<()> {
+    pub(super) fn write(&self, dir: &Dir) -> Result<()> {
         dir.remove(TEMPORARY)?;
         dir.write_note(TEMPORARY, self)?;
         dir.rename(TEMPORARY, NAME)?;
         dir.sync()
     }
 
-    pub(super) fn read(dir: &Folder) -> Result<Option<Self>> {
+    pub(super) fn read(dir: &Dir) -> Result<Option<Self>> {
         let path = dir.path_of(NAME);
         let contents = match dir.read_note(NAME) {
             Ok(contents) => contents,
@@ -94,14 +94,14 @@ impl Marker {
     }
 
     /// Removes the marker, and syncs the folder.
-    pub(super) fn remove(dir: &Folder) -> Result<()> {
+    pub(super) fn remove(dir: &Dir) -> Result<()> {
         Self::remove_temporary(dir)?;
         dir.remove(NAME)?;
         dir.sync()
     }
 
     /// Removes a marker that was never completed.
-    pub(super) fn remove_temporary(dir: &Folder) -> Result<()> {
+    pub(super) fn remove_temporary(dir: &Dir) -> Result<()> {
         dir.remove(TEMPORARY)
     }
 }

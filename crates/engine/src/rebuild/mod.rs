@@ -44,7 +44,7 @@ use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 
 pub use self::failure::{Failure, Result};
-pub(crate) use self::files::{Folder, NewFile, Purpose};
+pub(crate) use self::files::{Dir, NewFile, Purpose};
 pub use self::request::{FilterRequest, Options, Request};
 
 /// Carries out a request for the database in the folder `dir`.

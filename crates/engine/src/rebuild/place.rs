@@ -8,7 +8,7 @@ use filterblock::escape_path;
 use filterblock::table::ReadAt;
 
 use super::failure::{Failure, Result};
-use super::files::{Folder, Purpose, is_root};
+use super::files::{Dir, Purpose, is_root};
 use super::source::read_database;
 use super::undo_folder::UndoFolder;
 use crate::report::{COPIES_ONLY, ErrorKind};
@@ -18,7 +18,7 @@ use crate::words::path_word;
 
 /// A database that is changed in place, or read for a dry run of such a change.
 pub(super) struct DatabaseFolder {
-    pub(super) dir: Folder,
+    pub(super) dir: Dir,
     pub(super) undo: UndoFolder,
     _lock: Option<DatabaseLock>,
 }
@@ -38,9 +38,9 @@ impl DatabaseFolder {
     fn open_with(
         path: &Path,
         command: &str,
-        lock: impl Fn(&Folder) -> Result<Option<DatabaseLock>>,
+        lock: impl Fn(&Dir) -> Result<Option<DatabaseLock>>,
     ) -> Result<Self> {
-        let (above, dir) = Folder::open(path, Purpose::InPlace)?;
+        let (above, dir) = Dir::open(path, Purpose::InPlace)?;
         check_is_database(&dir, "changed")?;
         check_owner(&dir, command)?;
         check_platform(&dir)?;
@@ -52,26 +52,26 @@ impl DatabaseFolder {
 
 /// A database that is copied and not changed.
 pub(crate) struct Original {
-    pub(crate) dir: Folder,
+    pub(crate) dir: Dir,
     _lock: Option<DatabaseLock>,
 }
 
 impl Original {
     /// Opens the database in `dir`, and locks it against programs that would write to it.
-    pub(super) fn new(dir: Folder) -> Result<Self> {
+    pub(super) fn new(dir: Dir) -> Result<Self> {
         check_is_database(&dir, "written")?;
         Self::damaged(dir)
     }
 
     /// Like [`new`](Self::new), but CURRENT may be missing.
-    pub(crate) fn damaged(dir: Folder) -> Result<Self> {
+    pub(crate) fn damaged(dir: Dir) -> Result<Self> {
         let lock = lock_for_reading(&dir)?;
         Ok(Self { dir, _lock: lock })
     }
 }
 
 /// Fails if the folder is not that of a database, or of one of another format. `done`: what is not done then.
-fn check_is_database(dir: &Folder, done: &str) -> Result<()> {
+fn check_is_database(dir: &Dir, done: &str) -> Result<()> {
     let database = read_database(dir).ok();
     let open =
         |path: &Path| -> Option<Box<dyn ReadAt>> { Some(Box::new(dir.open_file(path.file_name()?).ok()?)) };
@@ -97,7 +97,7 @@ fn check_is_database(dir: &Folder, done: &str) -> Result<()> {
 }
 
 /// Refuses to work as root in another user's folder: that user may replace anything in it between two steps.
-fn check_owner(dir: &Folder, command: &str) -> Result<()> {
+fn check_owner(dir: &Dir, command: &str) -> Result<()> {
     let status = dir.status().map_err(|error| Failure::system("looking at it", dir.path(), &error))?;
     if !is_root() || status.owner == 0 {
         return Ok(());
@@ -112,7 +112,7 @@ fn check_owner(dir: &Folder, command: &str) -> Result<()> {
 pub(super) const COPY: &str = "--to NEW makes a copy";
 
 /// Refuses a system or a file system on which locks, renames and links cannot be relied on.
-fn check_platform(dir: &Folder) -> Result<()> {
+fn check_platform(dir: &Dir) -> Result<()> {
     if COPIES_ONLY {
         return Err(Failure::refused(dir.path(), "not possible on Windows").remedy(COPY));
     }
@@ -125,7 +125,7 @@ fn check_platform(dir: &Folder) -> Result<()> {
     }
 }
 
-fn lock(dir: &Folder) -> Result<DatabaseLock> {
+fn lock(dir: &Dir) -> Result<DatabaseLock> {
     #[cfg(unix)]
     let lock = DatabaseLock::exclusive_at(dir.descriptor(), dir.path());
     #[cfg(not(unix))]
@@ -133,7 +133,7 @@ fn lock(dir: &Folder) -> Result<DatabaseLock> {
     lock.map_err(|error| Failure::of(error, dir.path()))
 }
 
-fn lock_for_reading(dir: &Folder) -> Result<Option<DatabaseLock>> {
+fn lock_for_reading(dir: &Dir) -> Result<Option<DatabaseLock>> {
     #[cfg(unix)]
     let lock = DatabaseLock::shared_at(dir.descriptor(), dir.path());
     #[cfg(not(unix))]

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use filterblock::{database::FileKind, escape_path};
 
 use super::failure::{Failure, Result};
-use super::marker::{Action, Marker};
+use super::marker::{Action, Journal};
 use super::source::{SourceTable, live_tables, read_database};
-use super::{file_record::current, files::Folder, place::DatabaseFolder};
+use super::{file_record::current, files::Dir, place::DatabaseFolder};
 
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Recovered {
@@ -16,7 +16,7 @@ pub(super) enum Recovered {
     /// The run had not made the marker's commit: its new files are removed, and the database is as before that commit.
     Abandoned,
     /// The run had committed. The files that it replaced are removed.
-    Finished(Box<Marker>),
+    Finished(Box<Journal>),
     /// Not committed, and another program has opened the database since: temporary files and undo folder are removed.
     Overtaken,
     /// Another program has opened the database after a possible commit or an undo: temporary files and the marker go.
@@ -44,9 +44,9 @@ impl Recovered {
 pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
-    let Some(marker) = Marker::read(dir)? else {
+    let Some(marker) = Journal::read(dir)? else {
         // What a marker announces follows once it is complete, so after an unfinished one nothing is taken back.
-        Marker::remove_temporary(dir)?;
+        Journal::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
     };
@@ -85,12 +85,12 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
             Recovered::Forgotten
         }
     };
-    Marker::remove(dir)?;
+    Journal::remove(dir)?;
     Ok(recovered)
 }
 
 /// Makes sure that all live tables are there, before files are removed that might be needed in place of one.
-fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
+fn check_complete(dir: &Dir) -> Result<Vec<SourceTable>> {
     let tables = read_database(dir).and_then(|database| live_tables(&database));
     tables.map_err(|failure| {
         failure.and(
@@ -103,7 +103,7 @@ fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
 /// Removes those of `names` that the database does not use. `live`: its live tables, and its MANIFEST's name.
 /// `one_by_one`: syncs each removal before the next. The lowest number goes first, so that the newest tables remain,
 /// and `RepairDB`, which considers tables with higher numbers newer, finds nothing outdated.
-fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_by_one: bool) -> Result<()> {
+fn remove_all(dir: &Dir, names: &[String], live: (&[SourceTable], &str), one_by_one: bool) -> Result<()> {
     let (tables, manifest) = live;
     let tables: BTreeSet<u64> = tables.iter().map(|table| table.record.number).collect();
     for name in names {
@@ -126,7 +126,7 @@ fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_
 }
 
 /// Removes the temporary files from which the files of these names were to be made.
-fn remove_temporaries(dir: &Folder, names: &[String]) -> Result<()> {
+fn remove_temporaries(dir: &Dir, names: &[String]) -> Result<()> {
     for (_, number) in names.iter().filter_map(|name| FileKind::parse(name)) {
         dir.remove(FileKind::Temporary.file_name(number))?;
     }
@@ -134,7 +134,7 @@ fn remove_temporaries(dir: &Folder, names: &[String]) -> Result<()> {
 }
 
 /// A note on the handling of a run that was cut off; `None`: no run was cut off.
-pub(super) fn note(recovered: &Recovered, dir: &Folder) -> Option<String> {
+pub(super) fn note(recovered: &Recovered, dir: &Dir) -> Option<String> {
     words(recovered).map(|what| format!("{}: {what}", escape_path(dir.path())))
 }
 

@@ -7,8 +7,8 @@ use filterblock::table::IdbComparator;
 use filterblock::{escape_path, quote};
 
 use super::failure::{Failure, Result, is_system};
-use super::file_record::{FileRecord, current};
-use super::files::Folder;
+use super::file_record::{FileDigest, current};
+use super::files::Dir;
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
 use crate::walk::{Source, copy_text};
@@ -24,10 +24,10 @@ const MAX_NUMBER: u64 = 1 << 62;
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
-pub(super) struct OldDatabase {
-    pub(super) dir: Folder,
+pub(super) struct SourceDatabase {
+    pub(super) dir: Dir,
     pub(super) manifest: Manifest,
-    pub(super) manifest_file: FileRecord,
+    pub(super) manifest_file: FileDigest,
     /// The live tables, ordered by number, the oldest first.
     pub(super) tables: Vec<SourceTable>,
     /// The names of the logs that may hold writes which are in no table yet.
@@ -42,15 +42,15 @@ pub(super) struct SourceTable {
     pub(super) name: String,
 }
 
-impl OldDatabase {
+impl SourceDatabase {
     /// Reads the database in `dir`. Refuses it if it is damaged. A MANIFEST that ends within a record, as a killed
     /// program leaves it, is accepted if only leftovers are missing in it. The new MANIFEST, in place too, has the
     /// state before that record, which LevelDB opens.
-    pub(super) fn read(dir: &Folder) -> Result<Self> {
+    pub(super) fn read(dir: &Dir) -> Result<Self> {
         Self::try_read(dir).map_err(|failure| failure.while_reading(dir.path()))
     }
 
-    fn try_read(dir: &Folder) -> Result<Self> {
+    fn try_read(dir: &Dir) -> Result<Self> {
         let manifest_file = current(dir)?;
         let database = read_database(dir)?;
         check_state(dir, &database, &manifest_file)?;
@@ -89,7 +89,7 @@ impl OldDatabase {
     }
 
     /// Fails if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier [`log_records`](Self::log_records).
-    pub(super) fn check_unchanged(&self, logs: &[FileRecord]) -> Result<()> {
+    pub(super) fn check_unchanged(&self, logs: &[FileDigest]) -> Result<()> {
         if current(&self.dir)? == self.manifest_file && self.log_records()? == logs {
             return Ok(());
         }
@@ -100,9 +100,9 @@ impl OldDatabase {
     }
 
     /// Returns the live logs with the lengths and checksums that they have now.
-    pub(super) fn log_records(&self) -> Result<Vec<FileRecord>> {
+    pub(super) fn log_records(&self) -> Result<Vec<FileDigest>> {
         let record = |name: &String| {
-            FileRecord::read(&self.dir, name.clone())
+            FileDigest::read(&self.dir, name.clone())
                 .map_err(|error| Failure::system("reading it", &self.dir.path_of(name), &error))
         };
         self.logs.iter().map(record).collect()
@@ -144,7 +144,7 @@ impl OldDatabase {
 
 /// Refuses a database of which the next program that opens it may delete entries, and one whose log is missing. Files
 /// that hold the only copy of entries would not be in the new MANIFEST, which a repair could still find by the old one.
-fn check_state(dir: &Folder, database: &Database, manifest_file: &FileRecord) -> Result<()> {
+fn check_state(dir: &Dir, database: &Database, manifest_file: &FileDigest) -> Result<()> {
     let open = |path: &Path| {
         let file = dir.open_file(path.file_name().unwrap_or_default())?;
         Ok(Box::new(file) as Box<dyn Source>)
@@ -158,7 +158,7 @@ fn check_state(dir: &Folder, database: &Database, manifest_file: &FileRecord) ->
 }
 
 /// Reads the database in an open folder: its names, then CURRENT and the MANIFEST.
-pub(super) fn read_database(dir: &Folder) -> Result<Database> {
+pub(super) fn read_database(dir: &Dir) -> Result<Database> {
     let mut listing = Vec::new();
     for name in dir.names()? {
         // A file that is named as copies are may be a table that is missing.
@@ -228,7 +228,7 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
 }
 
 /// The first number that is greater than those of all files, according to the MANIFEST and to the names in the folder.
-fn first_free(dir: &Folder, manifest: &Manifest) -> Result<u64> {
+fn first_free(dir: &Dir, manifest: &Manifest) -> Result<u64> {
     let logs = [manifest.log_number(), manifest.prev_log_number()];
     let mut first =
         logs.map(|log| log.saturating_add(1)).into_iter().fold(manifest.next_file_number(), u64::max);

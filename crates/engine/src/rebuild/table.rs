@@ -7,7 +7,7 @@ use filterblock::table::{IdbComparator, Rewriter, Table, WriteOptions};
 use filterblock::{Error, KeyFormat, escape_path, quote};
 
 use super::failure::{Failure, Result};
-use super::files::{Folder, NewFile};
+use super::files::{Dir, NewFile};
 use super::filters::{TableFilters, open, open_file};
 use super::request::{Options, check};
 use crate::run::Watch;
@@ -20,7 +20,7 @@ const PROGRESS_STEP: u64 = 256 << 10;
 #[derive(Clone, Copy)]
 pub(super) enum OutputFile<'a> {
     /// Never a hard link to the old table: a program that opens the database before the commit may write to this file.
-    File(&'a Folder, &'a str),
+    File(&'a Dir, &'a str),
     /// Nowhere: only the size of the table is of interest.
     Nowhere,
 }
@@ -37,7 +37,7 @@ pub(super) struct Rewritten {
 
 /// Rewrites the table. After an error, no new file is left, unless removing it or copying the old table failed.
 pub(super) fn rewrite(
-    (dir, name): (&Folder, &str),
+    (dir, name): (&Dir, &str),
     target: OutputFile<'_>,
     filters: Option<&TableFilters>,
     request: &Options,
@@ -65,7 +65,7 @@ pub(super) fn rewrite(
 }
 
 /// Refuses keys that equal keys with other bytes in the order of Chromium's IndexedDB: a filter would rule these out.
-fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> {
+fn refuse_equal_keys(dir: &Dir, name: &str, watch: &dyn Watch) -> Result<()> {
     let (_, table) = open(dir, name)?;
     let failure = |error: Error| Failure::of(error, &dir.path_of(name));
     let mut block = table.index();
@@ -84,7 +84,7 @@ fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> 
 }
 
 fn try_rewrite(
-    (dir, name): (&Folder, &str),
+    (dir, name): (&Dir, &str),
     target: OutputFile<'_>,
     filters: Option<&TableFilters>,
     watch: &dyn Watch,
@@ -92,7 +92,7 @@ fn try_rewrite(
     let path = &dir.path_of(name);
     let (file, table) = open(dir, name)?;
     let looked = |error: io::Error| Failure::system("looking at it", path, &error);
-    let before = Folder::status_of(&file).map_err(looked)?;
+    let before = Dir::status_of(&file).map_err(looked)?;
     let mut options = WriteOptions::default().internal_keys(true);
     if let Some(filters) = filters {
         options = options.filter_policies(vec![filters.policy.clone()]).base_lg(filters.base_lg);
@@ -201,12 +201,12 @@ impl Write for Output<'_> {
 }
 
 /// Copies the old table as it is to the target, for the reason `why`.
-fn keep((dir, name): (&Folder, &str), target: OutputFile<'_>, why: Failure) -> Result<Rewritten> {
+fn keep((dir, name): (&Dir, &str), target: OutputFile<'_>, why: Failure) -> Result<Rewritten> {
     if let OutputFile::File(folder, new) = target {
         dir.copy(name, folder, new)?;
     }
     let found = open_file(dir, name).and_then(|file| {
-        Folder::status_of(&file).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
+        Dir::status_of(&file).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
     })?;
     Ok(Rewritten { size: found.len, filter_size: None, entries: None, kept: Some(why) })
 }

@@ -6,23 +6,23 @@ use std::{ffi::OsStr, io, path::Path};
 use filterblock::database::FileKind;
 
 use super::failure::{Failure, Result};
-use super::files::{Folder, Purpose};
+use super::files::{Dir, Purpose};
 use super::request::{Options, check};
-use super::{place::Original, source::OldDatabase, work::RebuildPlan};
+use super::{place::Original, source::SourceDatabase, work::RebuildWork};
 use crate::{report::Report, run::Watch};
 
 /// Writes the rebuilt database to `target`, complete or not at all. Tables and logs keep their names.
 /// After an error, there is no second database, unless only the last sync of the parent failed.
 pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watch) -> Result<Report> {
     // Both paths are resolved before anything is done.
-    let (_, dir) = Folder::open(dir, Purpose::Copy)?;
+    let (_, dir) = Dir::open(dir, Purpose::Copy)?;
     let (parent, name) = &open_target(target)?;
     let original = Original::new(dir)?;
     let dir = &original.dir;
     check_target(target, (parent, name), dir)?;
-    let source = OldDatabase::read(dir)?;
+    let source = SourceDatabase::read(dir)?;
     let logs = source.log_records()?;
-    let work = RebuildPlan::new(source, request, watch)?;
+    let work = RebuildWork::new(source, request, watch)?;
     let (source, jobs) = (&work.source, work.jobs_with_old_numbers());
     let mut report = Report { policy: work.filters.name(), ..Report::default() };
     work.check_room(parent, &jobs)?;
@@ -63,14 +63,14 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watc
 }
 
 /// Writes a file with the permissions of the file of the same name in `dir`.
-fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result<()> {
+fn write_like(dir: &Dir, name: &str, new: &Dir, contents: &[u8]) -> Result<()> {
     let like = dir.open_file(name);
     let like = like.map_err(|error| Failure::system("opening it", &dir.path_of(name), &error))?;
     new.write_new(name, contents, Some(&like))
 }
 
 /// Returns the new folder's open parent, and the new folder's name in it.
-pub(crate) fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
+pub(crate) fn open_target(target: &Path) -> Result<(Dir, &OsStr)> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) => Path::new("."),
@@ -79,11 +79,11 @@ pub(crate) fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
     let Some(name) = target.file_name() else {
         return Err(Failure::refused(target, "does not end with a name"));
     };
-    Ok((Folder::open_trusted(parent, Purpose::Copy)?, name))
+    Ok((Dir::open_trusted(parent, Purpose::Copy)?, name))
 }
 
 /// Refuses a target in the database, or one that exists and is not an empty folder.
-pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) -> Result<()> {
+pub(crate) fn check_target(target: &Path, (parent, name): (&Dir, &OsStr), dir: &Dir) -> Result<()> {
     if parent.is_in(dir) {
         return Err(Failure::refused(target, "lies in the database itself"));
     }
@@ -105,9 +105,9 @@ pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir
 /// A folder of a random name. Dropping it removes it and its files, unless [`finish`](Self::finish) has renamed it.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
-    parent: Folder,
+    parent: Dir,
     name: String,
-    pub(crate) folder: Folder,
+    pub(crate) folder: Dir,
     is_kept: bool,
 }
 
@@ -116,7 +116,7 @@ const TRIES: u32 = 8;
 
 impl Unfinished {
     /// Makes a hidden folder in `parent`.
-    pub(crate) fn new(parent: &Folder) -> Result<Self> {
+    pub(crate) fn new(parent: &Dir) -> Result<Self> {
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..TRIES {
             let name = format!(".filterblock-{:016x}", RandomState::new().hash_one(std::process::id()));

@@ -6,8 +6,8 @@ use filterblock::database::FileKind;
 
 use super::failure::{Failure, Result};
 use super::file_record::{current, set_current};
-use super::files::{Folder, Status};
-use super::marker::{Action, Marker};
+use super::files::{Dir, Status};
+use super::marker::{Action, Journal};
 use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord};
 use super::{place::DatabaseFolder, recovery};
 use crate::report::{ErrorKind, RebuildStatus, Report};
@@ -140,8 +140,8 @@ fn check_table(undo: &UndoFolder, found: &FoundUndo, table: &TableFile) -> Resul
     Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
 }
 
-fn bring_back(dir: &Folder, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
-    let mut marker = Marker::new(Action::Undo, record.rebuilt.clone());
+fn bring_back(dir: &Dir, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
+    let mut marker = Journal::new(Action::Undo, record.rebuilt.clone());
     marker.new = Some(record.original.clone());
     let tables = record.original_tables.iter().map(|table| table.name.clone());
     marker.new_files = tables.chain([record.original.name.clone()]).collect();
@@ -160,15 +160,15 @@ fn bring_back(dir: &Folder, undo: &FoundUndo, record: &UndoRecord) -> Result<()>
     set_current(dir, number)
 }
 
-fn look(dir: &Folder, name: &str) -> Result<Option<Status>> {
+fn look(dir: &Dir, name: &str) -> Result<Option<Status>> {
     dir.look(name).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
 }
 
-fn is_there(dir: &Folder, name: &str) -> Result<bool> {
+fn is_there(dir: &Dir, name: &str) -> Result<bool> {
     Ok(look(dir, name)?.is_some())
 }
 
 /// Returns true if `name` is the same file, unchanged, in both folders.
-fn is_same(a: &Folder, b: &Folder, name: &str) -> Result<bool> {
+fn is_same(a: &Dir, b: &Dir, name: &str) -> Result<bool> {
     Ok(matches!((look(a, name)?, look(b, name)?), (Some(a), Some(b)) if a.is_unchanged_since(&b)))
 }

@@ -11,8 +11,8 @@ use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
-use super::file_record::{FileRecord, current_name};
-use super::files::{Folder, Status};
+use super::file_record::{FileDigest, current_name};
+use super::files::{Dir, Status};
 use super::filters::open_file;
 use crate::report::{ErrorKind, RebuildStatus};
 use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};
@@ -27,13 +27,13 @@ const FORMAT: u32 = 1;
 pub(super) struct UndoRecord {
     format: u32,
     /// The MANIFEST before the rebuild.
-    pub(super) original: FileRecord,
+    pub(super) original: FileDigest,
     pub(super) original_tables: Vec<TableFile>,
     /// The MANIFEST that the rebuild wrote. A database with another MANIFEST was opened since.
-    pub(super) rebuilt: FileRecord,
+    pub(super) rebuilt: FileDigest,
     pub(super) rebuilt_tables: Vec<String>,
     /// The live logs. If they have changed, something was written since.
-    pub(super) logs: Vec<FileRecord>,
+    pub(super) logs: Vec<FileDigest>,
     /// The logs with this number or a higher one are live.
     pub(super) first_live_log: u64,
 }
@@ -61,7 +61,7 @@ impl Rights {
 }
 
 impl UndoRecord {
-    pub(super) const fn new(original: FileRecord, rebuilt: FileRecord) -> Self {
+    pub(super) const fn new(original: FileDigest, rebuilt: FileDigest) -> Self {
         Self {
             format: FORMAT,
             original,
@@ -85,14 +85,14 @@ impl UndoRecord {
 
 /// The undo folder, whether it exists or not.
 pub(super) struct UndoFolder {
-    database: Folder,
+    database: Dir,
     /// The parent folder of the database and of the undo folder.
-    parent: Folder,
+    parent: Dir,
     name: OsString,
 }
 
 pub(super) struct FoundUndo {
-    pub(super) folder: Folder,
+    pub(super) folder: Dir,
     pub(super) contents: Contents,
 }
 
@@ -109,7 +109,7 @@ pub(super) enum Contents {
 
 impl UndoFolder {
     /// The undo folder for a database that is in `parent`. Without a parent, the database is refused.
-    pub(super) fn of(database: &Folder, parent: Option<Folder>) -> Result<Self> {
+    pub(super) fn of(database: &Dir, parent: Option<Dir>) -> Result<Self> {
         let path = database.path();
         let (Some(parent), Some(name)) = (parent, path.file_name()) else {
             return Err(Failure::refused(path, "is no folder within another one"));
@@ -256,7 +256,7 @@ impl UndoFolder {
 
 impl FoundUndo {
     /// `of`: the folder of the database.
-    pub(super) fn record(&self, of: &Folder) -> Result<UndoRecord> {
+    pub(super) fn record(&self, of: &Dir) -> Result<UndoRecord> {
         let path = self.folder.path_of(RECORD);
         let refused = |found: String| {
             let why = format!("is no record of a rebuild ({found}), and --undo needs it");
@@ -309,7 +309,7 @@ fn foreign(path: &Path, what: &str, found: &Status, of: &Status) -> Failure {
 }
 
 /// Finds out the contents of a folder. Refuses a folder with files that no rebuild made.
-fn contents(folder: &Folder) -> Result<Contents> {
+fn contents(folder: &Dir) -> Result<Contents> {
     let foreign = |name: &OsStr| {
         let name = quote(name.as_encoded_bytes());
         let why = format!("has {name}, which no rebuild has made");
@@ -330,7 +330,7 @@ fn contents(folder: &Folder) -> Result<Contents> {
 }
 
 /// Returns true if [`TRIAL`] may be from `try_out`: it names a MANIFEST, as the database's CURRENT does, or is empty.
-fn is_of_trial(folder: &Folder) -> bool {
+fn is_of_trial(folder: &Dir) -> bool {
     current_name(folder).is_ok()
         || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)
 }
@@ -346,7 +346,7 @@ fn kind(name: &OsStr) -> Option<Contents> {
 }
 
 /// Removes the files that a rebuild has put into a folder.
-fn remove_files(folder: &Folder) -> Result<()> {
+fn remove_files(folder: &Dir) -> Result<()> {
     for name in folder.names()? {
         if kind(&name).is_some() {
             folder.remove(name)?;

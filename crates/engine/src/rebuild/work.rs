@@ -5,10 +5,10 @@ use std::path::Path;
 use filterblock::database::{LiveTable, Manifest};
 
 use super::failure::{Failure, Result};
-use super::files::{Folder, FreeSpace};
+use super::files::{Dir, FreeSpace};
 use super::filters::{Filters, open_file, survey};
 use super::request::{FilterRequest, Options, check};
-use super::source::{OldDatabase, SourceTable};
+use super::source::{SourceDatabase, SourceTable};
 use super::table::{OutputFile, Rewritten, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus};
 use crate::run::{Watch, try_map};
@@ -21,8 +21,8 @@ const SPARE: u64 = 1 << 20;
 /// The number of files besides the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
 const SPARE_FILES: u64 = 5;
 
-pub(super) struct RebuildPlan<'r> {
-    pub(super) source: OldDatabase,
+pub(super) struct RebuildWork<'r> {
+    pub(super) source: SourceDatabase,
     pub(super) filters: Filters,
     request: &'r Options,
     watch: &'r dyn Watch,
@@ -32,14 +32,14 @@ pub(super) struct RebuildPlan<'r> {
 
 /// A table with the number that it will have.
 #[derive(Clone, Copy)]
-pub(super) struct Job<'w> {
+pub(super) struct RebuildTable<'w> {
     pub(super) table: &'w SourceTable,
     before: Option<&'w FiltersReport>,
     pub(super) number: u64,
 }
 
-impl<'r> RebuildPlan<'r> {
-    pub(super) fn new(source: OldDatabase, request: &'r Options, watch: &'r dyn Watch) -> Result<Self> {
+impl<'r> RebuildWork<'r> {
+    pub(super) fn new(source: SourceDatabase, request: &'r Options, watch: &'r dyn Watch) -> Result<Self> {
         let makes_filters = !matches!(request.filters, FilterRequest::Drop);
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
@@ -63,24 +63,24 @@ impl<'r> RebuildPlan<'r> {
     }
 
     /// Returns all tables, the oldest first, with new numbers, which are greater than every number that was used.
-    fn jobs(&self) -> Vec<Job<'_>> {
+    fn jobs(&self) -> Vec<RebuildTable<'_>> {
         let tables = self.source.tables.iter().zip(&self.before);
         let numbers = self.source.first_free..;
         tables
             .zip(numbers)
-            .map(|((table, before), number)| Job { table, before: before.as_ref(), number })
+            .map(|((table, before), number)| RebuildTable { table, before: before.as_ref(), number })
             .collect()
     }
 
-    pub(super) fn jobs_with_old_numbers(&self) -> Vec<Job<'_>> {
-        self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
+    pub(super) fn jobs_with_old_numbers(&self) -> Vec<RebuildTable<'_>> {
+        self.jobs().into_iter().map(|job| RebuildTable { number: job.table.record.number, ..job }).collect()
     }
 
-    pub(super) fn newest_first(&self) -> Vec<Job<'_>> {
+    pub(super) fn newest_first(&self) -> Vec<RebuildTable<'_>> {
         self.jobs().into_iter().rev().collect()
     }
 
-    pub(super) fn check_room(&self, dir: &Folder, jobs: &[Job<'_>]) -> Result<()> {
+    pub(super) fn check_room(&self, dir: &Dir, jobs: &[RebuildTable<'_>]) -> Result<()> {
         let Some(room) = dir.room()? else { return Ok(()) };
         let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
         match lack_of_room(room, bytes, jobs.len() as u64 + SPARE_FILES) {
@@ -94,13 +94,13 @@ impl<'r> RebuildPlan<'r> {
     /// Rewrites tables, several at once. `target`: each file's folder and name; `None`: only finds the table's size.
     pub(super) fn rewrite<'t>(
         &self,
-        jobs: &[Job<'_>],
-        target: impl Fn(&Job<'_>) -> Option<(&'t Folder, String)> + Sync,
+        jobs: &[RebuildTable<'_>],
+        target: impl Fn(&RebuildTable<'_>) -> Option<(&'t Dir, String)> + Sync,
     ) -> Result<Vec<NewTable>> {
         try_map(self.request.jobs, jobs.iter().collect(), |job| self.rewrite_one(job, target(job)))
     }
 
-    fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<NewTable> {
+    fn rewrite_one(&self, job: &RebuildTable<'_>, target: Option<(&Dir, String)>) -> Result<NewTable> {
         check(self.watch)?;
         let old = &job.table.record;
         let filters = self.filters.of(job.before);
@@ -137,7 +137,7 @@ impl<'r> RebuildPlan<'r> {
     }
 
     /// Verifies the rewritten tables in `dir`, and that they are those of the new MANIFEST, given by its contents.
-    pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
+    pub(super) fn verify(&self, dir: &Dir, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
         let manifest =
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
         let verify = |table: &NewTable| {
@@ -149,7 +149,7 @@ impl<'r> RebuildPlan<'r> {
         try_map(self.request.jobs, tables.iter().collect(), verify).map(|_| ())
     }
 
-    fn verify_table(&self, dir: &Folder, manifest: &Manifest, table: &NewTable) -> Result<()> {
+    fn verify_table(&self, dir: &Dir, manifest: &Manifest, table: &NewTable) -> Result<()> {
         let name = &table.report.new_name;
         let path = &dir.path_of(name);
         let live = manifest.table(table.record.number);
@@ -193,7 +193,7 @@ pub(super) struct NewTable {
     pub(super) report: TableReport,
 }
 
-impl Job<'_> {
+impl RebuildTable<'_> {
     /// The new file's name, with the old one's extension.
     pub(super) fn new_name(&self) -> String {
         let name = &self.table.name;

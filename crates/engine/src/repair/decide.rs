@@ -6,7 +6,7 @@ use super::Prefer;
 use super::lost::{Losses, Place};
 use super::members::Member;
 use super::merge::Entry;
-use super::order::Order;
+use super::order::KeyOrder;
 use crate::rebuild::Result;
 use crate::report::{DoubtfulKey, RepairSums};
 
@@ -49,7 +49,7 @@ impl Newest {
 /// Takes the entries of all files in order, and passes the keys of the new database to a sink.
 pub(super) struct Decider<'m> {
     members: &'m [Member],
-    order: &'m Order,
+    order: &'m KeyOrder,
     prefer: Prefer,
     pub(super) losses: Losses,
     key: Vec<u8>,
@@ -78,7 +78,7 @@ pub(super) trait Sink {
 }
 
 impl<'m> Decider<'m> {
-    pub(super) fn new(members: &'m [Member], order: &'m Order, prefer: Prefer, losses: Losses) -> Self {
+    pub(super) fn new(members: &'m [Member], order: &'m KeyOrder, prefer: Prefer, losses: Losses) -> Self {
         Self {
             members,
             order,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
 
-use crate::rebuild::{Failure, Folder, Result};
+use crate::rebuild::{Dir, Failure, Result};
 
 /// Access to the files. Threads use it concurrently.
 pub(super) trait Input: Sync {
@@ -156,7 +156,7 @@ fn why_not_behind(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-impl Input for Folder {
+impl Input for Dir {
     fn files(&self) -> Result<Listing> {
         let mut listing = Listing::default();
         for name in self.names()? {

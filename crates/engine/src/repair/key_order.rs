@@ -7,7 +7,7 @@ use filterblock::table::{IdbComparator, ReadAt, Table};
 use super::RepairRequest;
 use super::input::{Input, InputFile, refused};
 use super::manifests::{Manifests, unknown_order};
-use super::order::Order;
+use super::order::KeyOrder;
 use super::table::{options, split};
 use crate::audit::reading::limit_walks;
 use crate::rebuild::Result;
@@ -16,8 +16,8 @@ use crate::report::ErrorKind;
 /// Entries to read to find the order of a table.
 const TRIED: usize = 10_000;
 
-pub(super) struct KeyOrder {
-    pub(super) order: Order,
+pub(super) struct FoundOrder {
+    pub(super) order: KeyOrder,
     /// In the new MANIFEST.
     pub(super) comparator: Vec<u8>,
     /// Inferred from tables, or bytewise for want of keys.
@@ -33,8 +33,8 @@ const INDEXED_DB: &str = ".indexeddb.leveldb";
 /// One in this many pairs of neighbouring keys may be out of order.
 const MOST_WRONG: u64 = 8;
 
-impl KeyOrder {
-    const fn known(order: Order, comparator: Vec<u8>) -> Self {
+impl FoundOrder {
+    const fn known(order: KeyOrder, comparator: Vec<u8>) -> Self {
         Self { order, comparator, is_assumed: false, may_be_idb: false, is_by_name: false }
     }
 
@@ -46,13 +46,13 @@ impl KeyOrder {
         request: &RepairRequest,
     ) -> Result<Self> {
         let named = manifests.comparator();
-        let known = |name: &[u8]| Order::of(name).ok_or_else(|| unknown_order(input, files, name));
+        let known = |name: &[u8]| KeyOrder::of(name).ok_or_else(|| unknown_order(input, files, name));
         match (&request.comparator, named) {
             (Some(asked), named) => {
-                let name = if asked == "bytewise" { Order::Bytewise.name() } else { asked };
+                let name = if asked == "bytewise" { KeyOrder::Bytewise.name() } else { asked };
                 let order = known(name.as_bytes())?;
                 let named = named.unwrap_or(order.name().as_bytes());
-                if Order::of(named).is_some_and(|named| named != order) {
+                if KeyOrder::of(named).is_some_and(|named| named != order) {
                     let why =
                         format!("keys are ordered by {}, not by {asked}, says the MANIFEST", quote(named));
                     return Err(refused(input, why));
@@ -78,18 +78,18 @@ impl KeyOrder {
         let fits = |wrong: u64| wrong.saturating_mul(MOST_WRONG) <= fit.pairs;
         let is_by_name = is_named && fits(fit.idb);
         let order = match fit {
-            _ if is_by_name => Order::Idb,
-            Fit { bytewise: 0, .. } => Order::Bytewise,
-            Fit { idb: 0, .. } => Order::Idb,
-            Fit { are_chromiums: true, .. } if fits(fit.idb) && fit.idb < fit.bytewise => Order::Idb,
-            _ if fits(fit.bytewise) => Order::Bytewise,
+            _ if is_by_name => KeyOrder::Idb,
+            Fit { bytewise: 0, .. } => KeyOrder::Bytewise,
+            Fit { idb: 0, .. } => KeyOrder::Idb,
+            Fit { are_chromiums: true, .. } if fits(fit.idb) && fit.idb < fit.bytewise => KeyOrder::Idb,
+            _ if fits(fit.bytewise) => KeyOrder::Bytewise,
             _ => {
                 let why = "the order of keys is not known here, and no MANIFEST names it";
                 let remedy = "--comparator leveldb.BytewiseComparator, or idb_cmp1, if it is one of these";
                 return Err(refused(input, why).of_kind(ErrorKind::Unsupported).remedy(remedy));
             }
         };
-        let may_be_idb = order != Order::Idb && fit.idb == 0 && fit.are_chromiums;
+        let may_be_idb = order != KeyOrder::Idb && fit.idb == 0 && fit.are_chromiums;
         let comparator = order.name().as_bytes().to_vec();
         Ok(Self { order, comparator, is_assumed: true, may_be_idb, is_by_name })
     }
@@ -125,10 +125,10 @@ impl Fit {
             let key = cursor.key();
             let Some((user_key, _)) = split(key) else { continue };
             let is_wrong =
-                |order: Order| last.as_ref().is_some_and(|last| order.compare_internal(last, key).is_ge());
+                |order: KeyOrder| last.as_ref().is_some_and(|last| order.compare_internal(last, key).is_ge());
             self.pairs = self.pairs.saturating_add(u64::from(last.is_some()));
-            self.bytewise = self.bytewise.saturating_add(u64::from(is_wrong(Order::Bytewise)));
-            self.idb = self.idb.saturating_add(u64::from(is_wrong(Order::Idb)));
+            self.bytewise = self.bytewise.saturating_add(u64::from(is_wrong(KeyOrder::Bytewise)));
+            self.idb = self.idb.saturating_add(u64::from(is_wrong(KeyOrder::Idb)));
             self.are_chromiums = self.are_chromiums && IdbComparator::is_decodable(user_key);
             last = Some(key.to_vec());
         }

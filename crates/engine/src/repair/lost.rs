@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 
-use super::order::Order;
+use super::order::KeyOrder;
 
 /// Follows the user key when a filter is checked. Filters ignore it.
 const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
@@ -49,7 +49,7 @@ impl Bound {
 }
 
 impl LostRange {
-    pub(super) fn begins_at_or_before(&self, user_key: &[u8], order: &Order) -> bool {
+    pub(super) fn begins_at_or_before(&self, user_key: &[u8], order: &KeyOrder) -> bool {
         self.low.as_ref().is_none_or(|low| match order.compare(&low.user_key, user_key) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Equal => low.is_inclusive,
@@ -57,7 +57,7 @@ impl LostRange {
         })
     }
 
-    pub(super) fn ends_before(&self, user_key: &[u8], order: &Order) -> bool {
+    pub(super) fn ends_before(&self, user_key: &[u8], order: &KeyOrder) -> bool {
         self.high.as_ref().is_some_and(|high| match order.compare(&high.user_key, user_key) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Equal => !high.is_inclusive,
@@ -96,7 +96,7 @@ impl Loss {
 
 /// Keys are looked up in ascending order.
 pub(super) struct Losses {
-    order: Order,
+    order: KeyOrder,
     /// By lower bound.
     pub(super) all: Vec<Loss>,
     next: usize,
@@ -104,7 +104,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    pub(super) fn new(mut all: Vec<Loss>, order: Order) -> Self {
+    pub(super) fn new(mut all: Vec<Loss>, order: KeyOrder) -> Self {
         all.sort_by(|a, b| match (&a.range.low, &b.range.low) {
             (Some(a), Some(b)) => {
                 order.compare(&a.user_key, &b.user_key).then(b.is_inclusive.cmp(&a.is_inclusive))
@@ -175,7 +175,7 @@ mod tests {
             loss(bound("c", true), bound("c", true)),
             loss(bound("e", true), None),
         ];
-        let mut losses = Losses::new(all, Order::Bytewise);
+        let mut losses = Losses::new(all, KeyOrder::Bytewise);
         let mut at = |key: &str| losses.at(key.as_bytes()).to_vec();
         assert_eq!(at("a"), [0]);
         assert_eq!(at("b"), [0; 0]);

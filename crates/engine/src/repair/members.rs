@@ -7,7 +7,7 @@ use filterblock::table::IdbComparator;
 
 use super::log::SavedLog;
 use super::lost::Place;
-use super::order::Order;
+use super::order::KeyOrder;
 use super::table::SavedTable;
 
 /// A file, or a table that is missing.
@@ -75,7 +75,7 @@ impl Member {
     }
 
     /// True if the key's entries here count only where entries of live files are lost.
-    pub(super) fn is_obsolete_at(&self, user_key: &[u8], order: &Order) -> bool {
+    pub(super) fn is_obsolete_at(&self, user_key: &[u8], order: &KeyOrder) -> bool {
         match &self.standing {
             Standing::Live => false,
             Standing::Obsolete => true,
@@ -107,7 +107,7 @@ pub(super) struct Shares {
 
 impl Shares {
     /// Takes entries in the order of keys and then of sequence numbers.
-    pub(super) fn add(&mut self, user_key: &[u8], sequence: u64, file: usize, order: &Order) {
+    pub(super) fn add(&mut self, user_key: &[u8], sequence: u64, file: usize, order: &KeyOrder) {
         if self.files.is_empty() || self.sequence != sequence || order.compare(&self.key, user_key).is_ne() {
             self.end_of_group();
             self.key.clear();
@@ -128,7 +128,7 @@ impl Shares {
     /// Decides without a MANIFEST. Of tables that share an entry, the one with the lower number is obsolete between the
     /// ends of all tables made from it, or completely if these have no sound blocks. A log that shares an entry with a
     /// table is obsolete.
-    pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
+    pub(super) fn decide(mut self, members: &mut [Member], order: &KeyOrder) {
         self.end_of_group();
         let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (one, other) in self.pairs {

@@ -12,7 +12,7 @@ use filterblock::table::ReadAt;
 use super::input::Input;
 use super::members::{Member, Saved};
 use super::operations::{LogEntry, Operations, RunCursor};
-use super::order::Order;
+use super::order::KeyOrder;
 use super::table::{SavedTable, TableCursor};
 use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
@@ -33,7 +33,7 @@ struct Head {
     user_key: Vec<u8>,
     tag: u64,
     source: usize,
-    order: Order,
+    order: KeyOrder,
 }
 
 impl Head {
@@ -82,7 +82,7 @@ pub(super) struct Merge<'m> {
     pub(super) members: &'m [Member],
     /// Of the logs and of damaged blocks, sorted.
     pub(super) operations: &'m Operations,
-    pub(super) order: &'m Order,
+    pub(super) order: &'m KeyOrder,
     pub(super) watch: &'m dyn Watch,
 }
 

@@ -11,7 +11,7 @@ use filterblock::KeyFormat;
 use filterblock::table::{Compression, Cursor, Table, TableBuilder, WriteOptions};
 
 use super::batch::Operation;
-use super::order::Order;
+use super::order::KeyOrder;
 use super::table::{options, split};
 
 /// Bytes in memory that are written to a file as a run.
@@ -21,7 +21,7 @@ const RUN: usize = 128 << 20;
 const PREFIX: usize = 9;
 
 pub(super) struct Operations {
-    order: Order,
+    order: KeyOrder,
     /// On whose file system runs are kept.
     scratch: PathBuf,
     most: usize,
@@ -55,7 +55,7 @@ impl LogEntry<'_> {
 }
 
 impl Operations {
-    pub(super) const fn new(order: Order, scratch: PathBuf) -> Self {
+    pub(super) const fn new(order: KeyOrder, scratch: PathBuf) -> Self {
         Self { order, scratch, most: RUN, bytes: Vec::new(), all: Vec::new(), runs: Vec::new() }
     }
 
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn runs_in_files_hold_what_was_added() {
         let mut operations =
-            Operations { most: 4000, ..Operations::new(Order::Bytewise, std::env::temp_dir()) };
+            Operations { most: 4000, ..Operations::new(KeyOrder::Bytewise, std::env::temp_dir()) };
         let key = |number: u64| format!("key{}", number * 7919 % 500).into_bytes();
         for number in 1..1000 {
             let (key, text) = (key(number), number.to_string());
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn runs_in_files_hold_the_operation_of_each_file() {
         let mut operations =
-            Operations { most: 2000, ..Operations::new(Order::Bytewise, std::env::temp_dir()) };
+            Operations { most: 2000, ..Operations::new(KeyOrder::Bytewise, std::env::temp_dir()) };
         for key in [b"one", b"two"] {
             for file in [3, 1, 2, 1] {
                 let value = format!("of {file}");

@@ -7,11 +7,11 @@ use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock::{KeyFormat, SharedPolicy};
 
 use super::decide::{SavedKey, Sink};
-use super::order::Order;
+use super::order::KeyOrder;
 use crate::audit::verify;
 use crate::engine::Engine;
 use crate::rebuild::request::check;
-use crate::rebuild::{Failure, Folder, NewFile, Result};
+use crate::rebuild::{Dir, Failure, NewFile, Result};
 use crate::run::Watch;
 use crate::walk::{READ_AHEAD, TableRecord, Windowed};
 
@@ -22,7 +22,7 @@ const MANIFEST: u64 = 2;
 
 #[derive(Clone)]
 pub(super) struct Shape {
-    pub(super) order: Order,
+    pub(super) order: KeyOrder,
     pub(super) block_size: usize,
     pub(super) compression: Compression,
     /// In bytes, at which a table ends.
@@ -33,7 +33,7 @@ pub(super) struct Shape {
 }
 
 pub(super) struct Output<'o> {
-    folder: &'o Folder,
+    folder: &'o Dir,
     shape: Shape,
     /// The new files get its permissions.
     like: Option<&'o File>,
@@ -51,7 +51,7 @@ pub(super) struct NewTable {
 
 impl<'o> Output<'o> {
     pub(super) const fn new(
-        folder: &'o Folder,
+        folder: &'o Dir,
         shape: Shape,
         like: Option<&'o File>,
         watch: &'o dyn Watch,

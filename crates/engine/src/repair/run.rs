@@ -20,7 +20,7 @@ use super::{RepairRequest, ledger};
 use crate::rebuild::place::Original;
 use crate::rebuild::request::check;
 use crate::rebuild::to_folder::{Unfinished, check_target, open_target};
-use crate::rebuild::{Failure, Folder, Purpose, Result};
+use crate::rebuild::{Dir, Failure, Purpose, Result};
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
 use crate::run::Watch;
 use crate::walk::Storage;
@@ -37,7 +37,7 @@ pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<
 
 fn repair_or_fail(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<RepairReport> {
     // Both paths are resolved before anything is done.
-    let (_, dir) = Folder::open(dir, Purpose::Copy)?;
+    let (_, dir) = Dir::open(dir, Purpose::Copy)?;
     let (parent, name) = &open_target(&request.target)?;
     let original = Original::damaged(dir)?;
     let dir = &original.dir;
@@ -116,7 +116,7 @@ pub(super) fn decide(
 }
 
 /// A file of the database, whose permissions the new files get. `None`: there is none, or it cannot be opened.
-fn like(dir: &Folder) -> Result<Option<File>> {
+fn like(dir: &Dir) -> Result<Option<File>> {
     let files = dir.files()?.files;
     let first = files.iter().find(|file| file.kind == FileKind::Table).or(files.first());
     Ok(first.and_then(|file| dir.open_file(&file.name).ok()))

@@ -8,18 +8,18 @@ use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 use super::RepairRequest;
 use super::ledger::table_losses;
 use super::members::{Member, Standing};
-use super::order::Order;
+use super::order::KeyOrder;
 use super::output::Shape;
 use super::table::SavedTable;
 use crate::audit::Policy;
-use crate::audit::stats::OLD_NAME;
+use crate::audit::stats::LEGACY_POLICY_NAME;
 use crate::rebuild::filters::{hash_of_all, needs_hash};
-use crate::rebuild::{Failure, Folder, Result};
+use crate::rebuild::{Dir, Failure, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
 /// Bits per key if no live table without losses has filters of a known size.
-const USUAL_BITS: u32 = 10;
+const DEFAULT_BITS: u32 = 10;
 /// In bytes, if no live table has a readable block to take it from.
 const USUAL_BLOCK: u64 = 4096;
 /// Bits per key at most.
@@ -36,9 +36,9 @@ pub(super) struct Chosen {
 
 pub(super) fn choose(
     members: &[Member],
-    order: &Order,
+    order: &KeyOrder,
     request: &RepairRequest,
-    dir: &Folder,
+    dir: &Dir,
     watch: &dyn Watch,
 ) -> Result<Chosen> {
     let live = members.iter().filter(|member| member.standing == Standing::Live);
@@ -69,7 +69,7 @@ pub(super) fn choose(
     }
     let hash = match request.hash {
         Some(hash) => Ok(hash),
-        None if name == OLD_NAME => hash_told(dir, &live, watch),
+        None if name == LEGACY_POLICY_NAME => hash_told(dir, &live, watch),
         None => Ok(LegacyHash::Unsigned),
     };
     let hash = match hash {
@@ -89,8 +89,9 @@ pub(super) fn choose(
     };
     let bits = request.bits_per_key.unwrap_or_else(|| bits_per_key(&live, policy));
     shape.policy = Some(policy.with_bits(bits));
-    let is_needless = request.hash.is_some() && name != OLD_NAME;
-    let note = is_needless.then(|| format!("--hash is without effect, as it is for {OLD_NAME} only"));
+    let is_needless = request.hash.is_some() && name != LEGACY_POLICY_NAME;
+    let note =
+        is_needless.then(|| format!("--hash is without effect, as it is for {LEGACY_POLICY_NAME} only"));
     Ok(Chosen { shape, filters: Some((name, bits)), note })
 }
 
@@ -103,7 +104,7 @@ fn has_ambiguous_keys(members: &[Member]) -> bool {
 }
 
 /// Reads sound tables. Refuses if they reveal none, since the two hashes of lost keys and of logs may differ.
-fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
+fn hash_told(dir: &Dir, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
     let told = hash_of_all(dir, &found(live), true, watch)?.told;
     told.ok_or_else(|| needs_hash(dir, "no key tells which"))
 }
@@ -135,7 +136,7 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// Estimates from live tables without losses; [`USUAL_BITS`] if none has filters of a known size. Small filters are
+/// Estimates from live tables without losses; [`DEFAULT_BITS`] if none has filters of a known size. Small filters are
 /// rounded up, so the result has to give as many probes as the first filter of a known shape.
 fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
@@ -148,7 +149,7 @@ fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let half = entries / 2;
     let bits = bytes.saturating_mul(8).saturating_add(half).checked_div(entries);
     let bits =
-        bits.and_then(|bits| u32::try_from(bits).ok()).map_or(USUAL_BITS, |bits| bits.clamp(1, MAX_BITS));
+        bits.and_then(|bits| u32::try_from(bits).ok()).map_or(DEFAULT_BITS, |bits| bits.clamp(1, MAX_BITS));
     let probes = live.iter().find_map(|(_, table)| table.filters.as_ref()?.probes);
     probes
         .and_then(|probes| with_probes(policy, probes))

@@ -11,13 +11,13 @@ use filterblock::table::IdbComparator;
 
 use super::dialect::{check_format, check_tables};
 use super::input::{Input, InputFile, Renamed, Stray, folder_of, refused};
-use super::key_order::KeyOrder;
+use super::key_order::FoundOrder;
 use super::lost::Place;
 use super::manifests::{FoundManifest, Manifests, is_newer};
 use super::members::{Member, Saved, Shares, Standing};
 use super::merge::{Merge, STEP};
 use super::operations::Operations;
-use super::order::Order;
+use super::order::KeyOrder;
 use super::table::{Expected, Limits, SavedTable, TableCursor, options};
 use super::{RepairRequest, log};
 use crate::audit::correct::footer;
@@ -31,7 +31,7 @@ use crate::walk::folder::nothing_at;
 /// What is known before entries are merged into new tables.
 pub(super) struct Survey {
     pub(super) manifests: Manifests,
-    pub(super) order: Order,
+    pub(super) order: KeyOrder,
     /// In the new MANIFEST.
     pub(super) comparator: Vec<u8>,
     pub(super) is_order_assumed: bool,
@@ -70,8 +70,8 @@ impl Survey {
             return Err(refused(input, why).of_kind(ErrorKind::Missing));
         }
         check_tables(input, files)?;
-        let KeyOrder { order, comparator, is_assumed, mut may_be_idb, is_by_name } =
-            KeyOrder::find(input, files, &manifests, request)?;
+        let FoundOrder { order, comparator, is_assumed, mut may_be_idb, is_by_name } =
+            FoundOrder::find(input, files, &manifests, request)?;
         watch.expect(files.iter().map(|file| file.len).sum(), false);
         let mut members = tables(input, files, &manifests, (&order, request), watch)?;
         let mut operations = Operations::new(order, scratch.to_owned());
@@ -265,7 +265,7 @@ fn tables(
     input: &dyn Input,
     files: &[InputFile],
     manifests: &Manifests,
-    how: (&Order, &RepairRequest),
+    how: (&KeyOrder, &RepairRequest),
     watch: &dyn Watch,
 ) -> Result<Vec<Member>> {
     let records = manifests.tables();
@@ -283,7 +283,7 @@ fn table_member(
     input: &dyn Input,
     file: &InputFile,
     records: &BTreeMap<u64, &LiveTable>,
-    (order, request): (&Order, &RepairRequest),
+    (order, request): (&KeyOrder, &RepairRequest),
 ) -> Result<Member> {
     let record = records.get(&file.number).copied();
     let limits = Limits::new(request.max_output, file.len);
@@ -354,7 +354,7 @@ fn failed(input: &dyn Input, file: &InputFile, error: &io::Error) -> Failure {
 fn log_member(
     input: &dyn Input,
     file: &InputFile,
-    (order, place): (&Order, usize),
+    (order, place): (&KeyOrder, usize),
     all: &mut Operations,
 ) -> Result<Member> {
     let source = input.open(&file.name).map_err(|error| failed(input, file, &error))?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::advice::Damage;
 use super::frame::ErrorKind;
 use super::strings::words;
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::walk::FoundFormat;
 
 /// A number with the ends of its 95 % interval. For an exact number, both ends are the number itself.
@@ -63,13 +63,13 @@ pub struct LevelEffect {
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Rates {
     /// Of random keys, which do not resemble stored ones.
-    pub random: Option<MeasuredRate>,
+    pub random: Option<Rate>,
     /// Of keys similar to stored ones, in the order of [`SimilarKind::ALL`].
-    pub similar: [Option<MeasuredRate>; 4],
+    pub similar: [Option<Rate>; 4],
     /// The greatest of `similar` among the kinds that a program with such keys is likely to look up.
-    pub worst: Option<MeasuredRate>,
+    pub worst: Option<Rate>,
     /// Of the absent keys of `--lookups`.
-    pub lookups: Option<MeasuredRate>,
+    pub lookups: Option<Rate>,
 }
 
 /// The mean numbers of data blocks that lookups read.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::{Serialize, Serializer};
 
 use super::strings::words;
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
 /// The filter block.
@@ -39,11 +39,11 @@ pub struct FilterBlock {
     pub estimated_fpr: Option<f64>,
     /// Measured false-positive rate of random keys, looked up in each filter in proportion to its entries. `None`:
     /// there is no filter, the encoding cannot be read, or `depth` is `tail`.
-    pub random_fpr: Option<MeasuredRate>,
+    pub random_fpr: Option<Rate>,
     /// False-positive rate of similar keys: absent keys, made from stored ones by changing one byte or appending six.
     /// Measured in up to 17 data blocks, each weighted by its entries. `None`: no such key was looked up, the encoding
     /// cannot be read, or `key_format` is null.
-    pub similar_fpr: Option<MeasuredRate>,
+    pub similar_fpr: Option<Rate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.
     #[serde(skip)]

@@ -12,7 +12,7 @@ use super::frame::{Depth, ErrorKind, Frame, Remark, Subject};
 use super::strings::{Name, words};
 use super::verdict::Verdict;
 use super::verify::{Checked, Note};
-use crate::audit::{CutKey, LostKeys, rates::Marks, stats::KeySketch};
+use crate::audit::{LostKeys, TruncatedKey, rates::FenceKeys, stats::KeySketch};
 use crate::walk::TableRecord;
 
 /// A table, or a filter block without its table.
@@ -100,7 +100,7 @@ pub struct Table {
     pub(crate) seen: Option<KeySketch>,
     /// The places of the table's entries in the range of keys, if the keys are internal keys.
     #[serde(skip)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: FenceKeys,
     /// The path of the table, not escaped.
     #[serde(skip)]
     pub path: PathBuf,
@@ -134,7 +134,7 @@ pub struct Table {
     pub number: Option<u64>,
     /// The first and the last user key that the MANIFEST records for the table, if it is live.
     #[serde(skip)]
-    pub ends: Option<[CutKey; 2]>,
+    pub ends: Option<[TruncatedKey; 2]>,
 }
 
 words! {
@@ -221,7 +221,7 @@ impl Table {
         self.live = record.map(|record| record.live.is_some());
         self.recorded_size = live.map(|live| live.size);
         self.number = live.map(|live| live.number);
-        self.ends = live.map(|live| ends_of(live).map(CutKey::new));
+        self.ends = live.map(|live| ends_of(live).map(TruncatedKey::new));
         self.size_mismatch = match (self.recorded_size, self.file_size) {
             (Some(recorded), Some(found)) if recorded != found => {
                 Some(format!("expected {recorded} bytes, as the MANIFEST has it, found {found}"))

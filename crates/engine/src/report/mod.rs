@@ -25,9 +25,9 @@ mod tune;
 mod verdict;
 mod verify;
 
-pub use crate::audit::rates::{MeanRate, MeasuredRate};
+pub use crate::audit::rates::{MeanRate, Rate};
 pub use crate::audit::stats::FilterState;
-pub use crate::audit::{CutKey, LostKeys};
+pub use crate::audit::{LostKeys, TruncatedKey};
 pub use advice::{
     Action, Advice, Basis, Condition, Damage, DamagedPart, FalseNegatives, HugeManifest, Obstacle, Rebuild,
 };
@@ -43,7 +43,7 @@ pub use manifest::{
     ManifestState,
 };
 pub use problems::{COPIES_ONLY, Code, Problem, Problems};
-pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
+pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine, Reason};
 #[cfg(feature = "fs")]
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
 #[cfg(feature = "fs")]
@@ -57,6 +57,6 @@ pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
-pub use tune::{Candidate, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine, USUAL_BITS};
+pub use tune::{Candidate, DEFAULT_BITS, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine};
 pub use verdict::{Outcome, Severity, Verdict, VerdictCounts};
 pub use verify::{About, Checked, Note, Other, Verified};

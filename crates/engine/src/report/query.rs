@@ -44,7 +44,7 @@ pub struct KeyBlocks {
 
 /// The facts known about a key.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Reply {
+pub enum QueryAnswer {
     /// From a table: the data blocks that may hold the key.
     Blocks(KeyBlocks),
     /// From a log: its newest write for the key.
@@ -100,7 +100,7 @@ fn framed<'a>(object: &'static str, subject: &Subject<'a>, error: Option<&'a Rea
 
 impl<'a> Answer<'a> {
     /// The answer for `key`. `error`: the reason why every key may be there, whatever `reply` says.
-    pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: Reply) -> Self {
+    pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: QueryAnswer) -> Self {
         let mut answer = Self {
             frame: framed("answer", &subject, error),
             key: str::from_utf8(key).ok(),
@@ -116,12 +116,12 @@ impl<'a> Answer<'a> {
             filtered: false,
         };
         let (may_match, fpr) = match reply {
-            Reply::Unknown => (true, 1.0),
-            Reply::Log(log) => {
+            QueryAnswer::Unknown => (true, 1.0),
+            QueryAnswer::Log(log) => {
                 (answer.log, answer.lookup_blocks) = (Some(log), Some(0));
                 (log == LogAnswer::Value, 0.0)
             }
-            Reply::Blocks(KeyBlocks { offsets, of, by_index, filtered, fpr, lookup_blocks }) => {
+            QueryAnswer::Blocks(KeyBlocks { offsets, of, by_index, filtered, fpr, lookup_blocks }) => {
                 let may_match = !offsets.is_empty();
                 answer = Self { blocks: offsets, of, by_index, filtered, lookup_blocks, ..answer };
                 (may_match, fpr)

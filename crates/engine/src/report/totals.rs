@@ -11,7 +11,7 @@ use super::distinct::DistinctSum;
 use super::frame::Frame;
 use super::inspect::{Table, TableLevel, TableState};
 use super::verdict::Verdict;
-use crate::audit::rates::{LookupWeights, MeanRate, MeasuredRate, TableEntries};
+use crate::audit::rates::{LookupWeights, MeanRate, Rate, TableWeight};
 
 /// Sums over the tables of a folder.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -61,7 +61,7 @@ pub struct Totals {
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table that counts has a known
     /// rate.
     #[serde(serialize_with = "mean")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Rate>"))]
     pub random_fpr: MeanRate,
     /// Number of bits of all filters. Filters whose bits are not known count as 0.
     #[serde(skip)]
@@ -80,7 +80,7 @@ pub struct Totals {
     rated: Vec<TableRates>,
     /// The entries of the live tables, by the numbers of the tables.
     #[serde(skip)]
-    live_entries: BTreeMap<u64, TableEntries>,
+    live_entries: BTreeMap<u64, TableWeight>,
 }
 
 /// Sums over the tables of one level.
@@ -113,7 +113,7 @@ pub struct LevelTotals {
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has a known rate.
     #[serde(serialize_with = "mean")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Rate>"))]
     pub random_fpr: MeanRate,
 
     /// Mean of `similar_fpr` of the tables, weighted as for `estimated_fpr`.
@@ -143,8 +143,8 @@ pub(crate) struct TableRates {
     pub(crate) number: Option<u64>,
     pub(crate) entries: u64,
     estimated: Option<f64>,
-    random: Option<MeasuredRate>,
-    neighbour: Option<MeasuredRate>,
+    random: Option<Rate>,
+    neighbour: Option<Rate>,
 }
 
 /// A weighted mean. It serializes to its value, or to null if there is no mean.
@@ -176,7 +176,7 @@ impl Totals {
         self.entries.add(table.entries);
         self.distinct_keys.add(table);
         if let (Some(number), Some(entries)) = (table.number, table.entries) {
-            let entries = TableEntries { entries: entries.count, marks: table.marks.clone() };
+            let entries = TableWeight { entries: entries.count, marks: table.marks.clone() };
             self.live_entries.insert(number, entries);
         }
         self.rate(table);
@@ -202,7 +202,7 @@ impl Totals {
     }
 
     /// Takes out the entries of the live tables, by number.
-    pub(crate) fn take_entries(&mut self) -> BTreeMap<u64, TableEntries> {
+    pub(crate) fn take_entries(&mut self) -> BTreeMap<u64, TableWeight> {
         std::mem::take(&mut self.live_entries)
     }
 
@@ -293,8 +293,8 @@ impl TableRates {
             number: table.number,
             entries: table.entries?.count,
             estimated: Some(1.0),
-            random: Some(MeasuredRate::ALL),
-            neighbour: Some(MeasuredRate::ALL),
+            random: Some(Rate::ALL),
+            neighbour: Some(Rate::ALL),
         };
         match &table.filter {
             Some(filter) => Some(Self {
@@ -330,7 +330,7 @@ impl Serialize for Mean {
     }
 }
 
-fn add(mean: &mut MeanRate, rate: Option<MeasuredRate>, weight: f64) {
+fn add(mean: &mut MeanRate, rate: Option<Rate>, weight: f64) {
     rate.into_iter().for_each(|rate| mean.add(rate, weight));
 }
 
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn measured_rates_are_weighted_like_estimated_ones() {
         let rates = |entries, rate| {
-            let measured = Some(MeasuredRate { rate, low: rate, high: rate, asked: 1000 });
+            let measured = Some(Rate { rate, low: rate, high: rate, asked: 1000 });
             let (place, estimated) = (TableLevel::Unknown, Some(rate));
             TableRates { place, number: None, entries, estimated, random: measured, neighbour: measured }
         };

@@ -11,7 +11,7 @@ use super::effect::{Effect, Estimate, LeftOut, SimilarKind, TuneFailure};
 use super::frame::{ErrorKind, Frame, Subject};
 use super::strings::write_line;
 use crate::audit::Policy;
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::audit::tune::{Facts, saved};
 use crate::words::advice_text;
 
@@ -106,7 +106,7 @@ impl Tuning {
     /// fits, or there are no entries.
     pub fn target(&self) -> Option<&Candidate> {
         let Some(budget) = self.budget else {
-            return self.candidate(self.bits_per_key.unwrap_or_default().max(USUAL_BITS));
+            return self.candidate(self.bits_per_key.unwrap_or_default().max(DEFAULT_BITS));
         };
         let reads =
             |of: &&Candidate| of.outcome.reads.map_or(0.0, |reads| reads.absent.value + reads.stored.value);
@@ -118,7 +118,7 @@ impl Tuning {
     pub fn advised(&self, advice: Option<&Advice>) -> Option<&Candidate> {
         let advice = advice.filter(|advice| advice.verdict == super::Verdict::CouldBeBetter)?;
         let Action::Rebuild(rebuild) = advice.action else { return None };
-        self.candidate(rebuild.bits_per_key.unwrap_or(USUAL_BITS))
+        self.candidate(rebuild.bits_per_key.unwrap_or(DEFAULT_BITS))
     }
 
     /// The candidates that show what more bits do, with those in use and those advised.
@@ -147,7 +147,7 @@ impl Tuning {
 }
 
 /// The bits per key that programs set.
-pub const USUAL_BITS: u32 = 10;
+pub const DEFAULT_BITS: u32 = 10;
 
 /// The part of the tables that was read.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
@@ -255,7 +255,7 @@ struct TuningFields {
     /// Bytes of the filters in use.
     filter_size: Option<f64>,
     /// False-positive rate of the filters in use, of random keys. `None`: no key was looked up.
-    random_fpr: Option<MeasuredRate>,
+    random_fpr: Option<Rate>,
     /// Data blocks that a lookup of an absent key reads: of `--lookups` where given, and otherwise random. `None`: the
     /// order of keys is not known, or a table was given by itself.
     absent_reads: Option<Estimate>,

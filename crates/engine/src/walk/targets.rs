@@ -26,7 +26,7 @@ pub(crate) struct Targets {
     held: Option<InputPath>,
     /// A file that comes after its folder, which cannot be listed.
     file: Option<Target>,
-    empty: EmptyInputs,
+    empty: EmptyFolders,
     folders: FolderCache,
     storage: Arc<dyn Storage>,
 }
@@ -42,7 +42,7 @@ impl Targets {
             given: given.peekable(),
             held: None,
             file: None,
-            empty: EmptyInputs::new(recursive),
+            empty: EmptyFolders::new(recursive),
             folders: FolderCache::default(),
             storage,
         }
@@ -109,13 +109,13 @@ impl Iterator for Targets {
 
 /// Decides which empty folders are reported: each or, if `recursive`, only an input with nothing in any folder.
 #[derive(Debug)]
-pub(crate) struct EmptyInputs {
+pub(crate) struct EmptyFolders {
     recursive: bool,
     /// The input in which nothing was found yet.
     input: Option<Arc<Path>>,
 }
 
-impl EmptyInputs {
+impl EmptyFolders {
     pub(crate) const fn new(recursive: bool) -> Self {
         Self { recursive, input: None }
     }

@@ -13,8 +13,8 @@ use super::shell_word::{path_word, shell_word};
 use crate::audit::Policy;
 use crate::audit::tune::saved;
 use crate::report::{
-    Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, Damage, DamagedPart, Effect, FalseNegatives,
-    HugeManifest, Obstacle, Reads, SimilarKind, Tuning, USUAL_BITS, Verdict,
+    Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, DEFAULT_BITS, Damage, DamagedPart, Effect,
+    FalseNegatives, HugeManifest, Obstacle, Reads, SimilarKind, Tuning, Verdict,
 };
 
 /// On damage, before the command that saves what can be saved.
@@ -277,7 +277,7 @@ fn enough_lines(tuning: &Tuning) -> Vec<String> {
             format!("{bits} would save {fewer} blocks, if the program sets them.")
         }
         (Some(bits), None) => format!("More than {} would save less than 0.1 blocks.", bits_text(bits)),
-        (None, None) => format!("Filters with {} would save less than 0.1 blocks.", bits_text(USUAL_BITS)),
+        (None, None) => format!("Filters with {} would save less than 0.1 blocks.", bits_text(DEFAULT_BITS)),
     };
     vec![reads_text(reads, tuning), more]
 }

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::report::{BitsPerEntry, DistinctKeys, EntryCount};
 
 /// A size: in bytes below 1 KiB, otherwise with three digits, in the unit that leaves one to four before the point.
@@ -82,8 +82,8 @@ pub fn percent(share: f64) -> String {
 
 /// A measured rate in percent. Its last decimal is worth no less than a tenth of the distance to the interval's farther
 /// end. 0 and 1 are shown as bounds, unless there is no interval.
-pub fn measured(measured: MeasuredRate) -> String {
-    let MeasuredRate { rate, low, high, .. } = measured;
+pub fn measured(measured: Rate) -> String {
+    let Rate { rate, low, high, .. } = measured;
     if low >= high {
         return percent(rate);
     }
@@ -98,8 +98,8 @@ pub fn measured(measured: MeasuredRate) -> String {
 }
 
 /// The interval of a measured rate in percent.
-pub fn rate_interval(measured: MeasuredRate) -> String {
-    let MeasuredRate { rate, low, high, .. } = measured;
+pub fn rate_interval(measured: Rate) -> String {
+    let Rate { rate, low, high, .. } = measured;
     let decimals = decimals((rate - low).max(high - rate));
     format!("{:.decimals$} to {:.decimals$}%", low * 100.0, high * 100.0)
 }
@@ -185,11 +185,11 @@ mod tests {
             (2048, 2048, ">99.8%", "99.8 to 100.0%"),
             (20, 20, ">83%", "84 to 100%"),
         ] {
-            let rate = MeasuredRate::of(passed, asked).unwrap();
+            let rate = Rate::of(passed, asked).unwrap();
             assert_eq!((&*measured(rate), &*rate_interval(rate)), (text, between), "{passed} of {asked}");
         }
         for (rate, text) in [(1.0, "100%"), (0.0, "0%"), (0.25, "25.0%")] {
-            assert_eq!(measured(MeasuredRate { rate, low: rate, high: rate, asked: 0 }), text);
+            assert_eq!(measured(Rate { rate, low: rate, high: rate, asked: 0 }), text);
         }
     }
 

@@ -8,16 +8,16 @@ use filterblock::table::{BlockCursor, BytewiseComparator, Comparator as _, IdbCo
 
 /// The key orders that fit the entries seen so far.
 #[derive(Clone)]
-pub(crate) struct KeyOrders(Vec<KeyOrder>);
+pub(crate) struct CandidateOrders(Vec<CandidateOrder>);
 
 #[derive(Clone)]
-struct KeyOrder {
+struct CandidateOrder {
     /// `None`: no internal keys.
     format: Option<KeyFormat>,
     comparator: SharedComparator,
 }
 
-impl KeyOrder {
+impl CandidateOrder {
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self.format {
             Some(format) => format.compare(a, b, |a, b| self.comparator.compare(a, b)),
@@ -28,18 +28,18 @@ impl KeyOrder {
 
 /// Bounds that an index sets for the keys of a block.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Between<'b> {
+pub(crate) struct KeyBounds<'b> {
     /// Exclusive; `None`: no bound.
     pub(crate) after: Option<&'b [u8]>,
     /// Inclusive; `None`: no bound.
     pub(crate) up_to: Option<&'b [u8]>,
 }
 
-impl KeyOrders {
+impl CandidateOrders {
     pub(crate) fn known() -> Self {
         let mut orders = Self::of(&(Arc::new(BytewiseComparator) as SharedComparator)).0;
-        orders.push(KeyOrder { format: None, comparator: Arc::new(BytewiseComparator) });
-        orders.push(KeyOrder { format: Some(KeyFormat::LevelDb), comparator: Arc::new(IdbComparator) });
+        orders.push(CandidateOrder { format: None, comparator: Arc::new(BytewiseComparator) });
+        orders.push(CandidateOrder { format: Some(KeyFormat::LevelDb), comparator: Arc::new(IdbComparator) });
         Self(orders)
     }
 
@@ -47,7 +47,7 @@ impl KeyOrders {
         let formats = [KeyFormat::LevelDb, KeyFormat::Basho].into_iter();
         Self(
             formats
-                .map(|format| KeyOrder { format: Some(format), comparator: Arc::clone(comparator) })
+                .map(|format| CandidateOrder { format: Some(format), comparator: Arc::clone(comparator) })
                 .collect(),
         )
     }
@@ -57,7 +57,7 @@ impl KeyOrders {
     pub(crate) fn ascending(
         &self,
         mut entries: BlockCursor<'_>,
-        between: Between<'_>,
+        between: KeyBounds<'_>,
         mut seen: impl FnMut(&BlockCursor<'_>) -> Option<()>,
     ) -> Option<Self> {
         let mut fitting = self.0.clone();
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     /// The number of known orders that fit a block of these keys.
-    fn fitting(keys: &[&[u8]], between: Between<'_>) -> usize {
+    fn fitting(keys: &[&[u8]], between: KeyBounds<'_>) -> usize {
         struct Any;
         impl filterblock::table::Comparator for Any {
             fn name(&self) -> &'static str {
@@ -101,7 +101,7 @@ mod tests {
         let (file, summary) = builder.finish().unwrap();
         let handle = BlockHandle { offset: 0, size: summary.data_size - 5 };
         let entries = BlockCursor::read(file, handle, &ReadOptions::default()).unwrap();
-        let found = KeyOrders::known().ascending(entries, between, |_| Some(()));
+        let found = CandidateOrders::known().ascending(entries, between, |_| Some(()));
         found.map_or(0, |orders| orders.0.len())
     }
 
@@ -109,17 +109,17 @@ mod tests {
     fn keys_ascend_in_some_order_and_keep_to_their_bounds() {
         let (a, b) = (&b"a\x01\x09\0\0\0\0\0\0"[..], &b"b\x01\x05\0\0\0\0\0\0"[..]);
         let older = &b"a\x01\x07\0\0\0\0\0\0"[..];
-        let all = Between::default();
+        let all = KeyBounds::default();
         assert!(fitting(&[a, b], all) >= 3);
         // The newer version comes first, but only in orders of internal keys.
         assert!(fitting(&[a, older, b], all) >= 2);
         assert_eq!(fitting(&[older, a, b], all), 1);
         assert_eq!(fitting(&[b, a], all), 0);
         assert_eq!(fitting(&[a, a], all), 0);
-        assert_eq!(fitting(&[b"a", b"b"], Between { after: Some(b"b"), ..all }), 0);
-        assert_eq!(fitting(&[b"b", b"c"], Between { up_to: Some(b"b"), ..all }), 0);
-        assert!(fitting(&[b"b", b"c"], Between { after: Some(b"a"), up_to: Some(b"c") }) >= 1);
-        assert_eq!(fitting(&[a, b], Between { after: Some(a), up_to: None }), 0);
-        assert!(fitting(&[older, b], Between { after: Some(a), up_to: Some(b) }) >= 1);
+        assert_eq!(fitting(&[b"a", b"b"], KeyBounds { after: Some(b"b"), ..all }), 0);
+        assert_eq!(fitting(&[b"b", b"c"], KeyBounds { up_to: Some(b"b"), ..all }), 0);
+        assert!(fitting(&[b"b", b"c"], KeyBounds { after: Some(b"a"), up_to: Some(b"c") }) >= 1);
+        assert_eq!(fitting(&[a, b], KeyBounds { after: Some(a), up_to: None }), 0);
+        assert!(fitting(&[older, b], KeyBounds { after: Some(a), up_to: Some(b) }) >= 1);
     }
 }

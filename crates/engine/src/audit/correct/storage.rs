@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use filterblock::database::{Database, FileKind};
 use filterblock::table::{ReadAt as _, ReadOptions, known_comparator};
 
-use super::key_orders::KeyOrders;
+use super::key_orders::CandidateOrders;
 use super::log::{self, CorrectedLog};
 use super::table::Correcting;
 use crate::audit::reading::decode_limit;
@@ -25,7 +25,7 @@ pub(crate) struct CorrectedStorage {
     options: ReadOptions,
     max_output: Option<u64>,
     /// Of the tables that are opened from now on.
-    orders: Mutex<KeyOrders>,
+    orders: Mutex<CandidateOrders>,
     found: Arc<Mutex<Found>>,
 }
 
@@ -40,14 +40,14 @@ struct Found {
 
 impl CorrectedStorage {
     pub(crate) fn new(inner: Arc<dyn Storage>, options: &ReadOptions, max_output: Option<u64>) -> Self {
-        let (options, orders) = (options.clone(), Mutex::new(KeyOrders::known()));
+        let (options, orders) = (options.clone(), Mutex::new(CandidateOrders::known()));
         Self { inner, options, max_output, orders, found: Arc::default() }
     }
 
     /// Takes the order of the database's keys, if its MANIFEST names one, for its tables.
     pub(crate) fn begin(&self, database: &Database) {
         let order = database.comparator().and_then(known_comparator);
-        *lock(&self.orders) = order.map_or_else(KeyOrders::known, |order| KeyOrders::of(&order));
+        *lock(&self.orders) = order.map_or_else(CandidateOrders::known, |order| CandidateOrders::of(&order));
     }
 
     /// The folder with wrong bits of its MANIFEST corrected, if the MANIFEST can be used then.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
-use super::key_orders::{Between, KeyOrders};
+use super::key_orders::{CandidateOrders, KeyBounds};
 use super::patched::{Patch, Patched};
 use super::{Budget, corrected, footer, patched};
 
@@ -32,7 +32,7 @@ struct State {
 /// What is needed to judge data blocks.
 struct Search {
     index: Bytes,
-    orders: KeyOrders,
+    orders: CandidateOrders,
     walk: IndexWalk,
     starts: u32,
     options: ReadOptions,
@@ -51,7 +51,7 @@ impl<R: ReadAt> Correcting<R> {
     /// cannot be read.
     pub(crate) fn new(
         source: R,
-        orders: &KeyOrders,
+        orders: &CandidateOrders,
         options: &ReadOptions,
         limit: u64,
         tell: Box<dyn Fn(u64, u64) + Send + Sync>,
@@ -113,12 +113,12 @@ impl<R: ReadAt> ReadAt for Correcting<R> {
 /// Returns the orders that the keys are in. `None`: the block is not an index, or the budget is spent.
 fn index_orders(
     stored: &Bytes,
-    orders: &KeyOrders,
+    orders: &CandidateOrders,
     options: &ReadOptions,
     budget: &Budget,
-) -> Option<KeyOrders> {
+) -> Option<CandidateOrders> {
     let mut end = 0;
-    let fitting = orders.ascending(patched::entries(stored, options)?, Between::default(), |entry| {
+    let fitting = orders.ascending(patched::entries(stored, options)?, KeyBounds::default(), |entry| {
         budget.take(entry.key())?;
         let handle = entry.handle().ok().filter(|handle| handle.offset >= end)?;
         end = handle.end()?;
@@ -139,7 +139,7 @@ impl Search {
             return None;
         }
         let Self { orders, walk, options, budget, .. } = self;
-        let between = Between { after: walk.before.as_deref(), up_to: Some(walk.entries.key()) };
+        let between = KeyBounds { after: walk.before.as_deref(), up_to: Some(walk.entries.key()) };
         let (right, at, mask) = corrected(bytes, |right| {
             let entries = patched::entries(&right, options)?;
             let fitting = orders.ascending(entries, between, |entry| budget.take(entry.key()));

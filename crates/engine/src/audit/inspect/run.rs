@@ -10,7 +10,7 @@ use filterblock::{SharedPolicy, escape_path};
 
 use super::read;
 use super::table::{bare_block, look};
-use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
+use crate::audit::rates::{FenceKeys, LookupWeights, ProbeBudget, TableWeight};
 use crate::audit::stats::Reach;
 use crate::audit::verify::{manifest, other};
 use crate::engine::Engine;
@@ -151,7 +151,7 @@ pub(crate) fn missing_text(folder: &Folder, table: &LiveTable) -> String {
 }
 
 /// `entries`: by table number. They alone decide if the key order is not bytewise.
-pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableEntries>) -> LookupWeights {
+pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableWeight>) -> LookupWeights {
     let Ok(manifest) = folder.database().manifest() else { return LookupWeights::default() };
     if !folder.is_bytewise() {
         return LookupWeights::default();
@@ -269,7 +269,7 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
         self.see(found.table.verdict);
         self.totals.add(&found.table);
         found.table.seen = None;
-        found.table.marks = Marks::default();
+        found.table.marks = FenceKeys::default();
         (self.sink)(InspectLine::Table(found))
     }
 

@@ -3,7 +3,7 @@
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
-use crate::audit::rates::{FilterWeights, Marks, ProbeBudget, random_rate};
+use crate::audit::rates::{FenceKeys, FilterWeights, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, Reach, Summary, TableStats};
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
@@ -78,7 +78,7 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Ins
         entries: stats.counts.entries,
         distinct_keys: stats.counts.distinct_keys,
         seen: stats.counts.seen.take(),
-        marks: Marks::of(table, effort.marks),
+        marks: FenceKeys::of(table, effort.marks),
         compression: (reach != Reach::Tail).then(|| compression_names(&stats)),
         metaindex: stats.metaindex.names(),
         key_format: key_format.as_ref().ok().copied(),

@@ -10,7 +10,7 @@ use filterblock::table::ReadAt;
 use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
 use crate::audit::inspect::{InspectTask, lookup_weights, missing_tables, unreadable};
-use crate::audit::rates::TableEntries;
+use crate::audit::rates::TableWeight;
 use crate::audit::state::huge_manifest;
 use crate::audit::verify::{VerifyTask, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
@@ -184,7 +184,7 @@ impl Fold {
         overview.tables.splice(0..0, missing);
         let entries = |table: &mut Table| {
             let (entries, marks) = (table.entries?.count, std::mem::take(&mut table.marks));
-            Some((table.number?, TableEntries { entries, marks }))
+            Some((table.number?, TableWeight { entries, marks }))
         };
         let entries = BTreeMap::from_iter(overview.tables.iter_mut().filter_map(entries));
         overview.weights = lookup_weights(&newest.folder, &entries);

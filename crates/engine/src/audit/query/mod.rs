@@ -5,7 +5,7 @@ mod index;
 mod logs;
 mod run;
 
-pub use run::{QueryOutcome, Question, Wanted};
+pub use run::{QueryOutcome, QueryOutput, QueryRequest};
 
 /// The keys to look up, in the order given, with their bytewise order.
 #[derive(Debug)]

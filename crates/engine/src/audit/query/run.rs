@@ -12,8 +12,8 @@ use super::candidates::{self, BlockCandidates};
 use super::logs::{self, LogAnswers};
 use crate::engine::Engine;
 use crate::report::{
-    Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply, Subject,
-    Verdict,
+    Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryAnswer, QueryLine, Reason, Remark,
+    Subject, Verdict,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile, PathError};
@@ -22,7 +22,7 @@ use crate::{audit::file_type::explain, audit::verify::manifest};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
+pub enum QueryOutput {
     /// All answers.
     Answers,
     /// The answers for keys that may be in the table or log.
@@ -33,11 +33,11 @@ pub enum Wanted {
 
 /// The keys to look up, and the answers that are wanted.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct QueryRequest {
     /// The keys to look up.
     pub keys: Arc<LookupKeys>,
     /// The answers that are wanted.
-    pub wanted: Wanted,
+    pub wanted: QueryOutput,
 }
 
 /// The outcome of a query.
@@ -64,7 +64,7 @@ impl Engine {
     pub fn query(
         &self,
         inputs: Inputs,
-        question: &Question,
+        question: &QueryRequest,
         sink: &mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
     ) -> io::Result<QueryOutcome> {
         let task = QueryTask { keys: Arc::clone(&question.keys), engine: self.clone() };
@@ -86,14 +86,14 @@ struct QueryTask {
 }
 
 /// What a file answers for each key, or why it could not be opened.
-enum Asked {
+enum QueryFound {
     Table(Box<BlockCandidates>),
     Log(LogAnswers),
     Unopened(Reason),
 }
 
 impl Task for QueryTask {
-    type Found = Asked;
+    type Found = QueryFound;
 
     // Fewer than by default, because each result may hold large filters.
     const WAITING: usize = 2;
@@ -107,7 +107,7 @@ impl Task for QueryTask {
         target.record().is_none_or(|record| record.live.is_some())
     }
 
-    fn table<R: ReadAt>(&self, target: &TableFile, source: &R, _: &dyn Fn(u64)) -> Asked {
+    fn table<R: ReadAt>(&self, target: &TableFile, source: &R, _: &dyn Fn(u64)) -> QueryFound {
         match candidates::table(
             source,
             &self.engine.read,
@@ -115,21 +115,21 @@ impl Task for QueryTask {
             self.engine.is_bytewise(),
             target.record(),
         ) {
-            Ok(table) => Asked::Table(Box::new(table)),
+            Ok(table) => QueryFound::Table(Box::new(table)),
             Err(error) => {
                 let text = explain(source, &error, error_text(&error));
-                Asked::Unopened((text, ErrorKind::of(&error)))
+                QueryFound::Unopened((text, ErrorKind::of(&error)))
             }
         }
     }
 
-    fn other(&self, kind: OtherFile, _: &TableFile, contents: &mut dyn Read) -> Option<Asked> {
-        (kind == OtherFile::Log).then(|| Asked::Log(logs::read(contents, &self.keys)))
+    fn other(&self, kind: OtherFile, _: &TableFile, contents: &mut dyn Read) -> Option<QueryFound> {
+        (kind == OtherFile::Log).then(|| QueryFound::Log(logs::read(contents, &self.keys)))
     }
 }
 
 struct Query<'q> {
-    question: &'q Question,
+    question: &'q QueryRequest,
     sink: &'q mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
     outcome: QueryOutcome,
     /// `None`: the file is a log or in no database, or the database's keys are not known to be in bytewise order.
@@ -147,11 +147,11 @@ struct LookupCosts {
 
 impl LookupCosts {
     /// Counts the data blocks of a table or log that a lookup of the key with index `at` reads.
-    fn add(&mut self, at: usize, reply: &Reply) {
+    fn add(&mut self, at: usize, reply: &QueryAnswer) {
         let blocks = match reply {
-            Reply::Blocks(blocks) => blocks.lookup_blocks,
-            Reply::Log(_) => Some(0),
-            Reply::Unknown => None,
+            QueryAnswer::Blocks(blocks) => blocks.lookup_blocks,
+            QueryAnswer::Log(_) => Some(0),
+            QueryAnswer::Unknown => None,
         };
         match blocks {
             Some(blocks) => self.blocks[at] += blocks,
@@ -162,7 +162,7 @@ impl LookupCosts {
 }
 
 impl Query<'_> {
-    fn take(&mut self, event: Event<Asked>) -> io::Result<()> {
+    fn take(&mut self, event: Event<QueryFound>) -> io::Result<()> {
         match event {
             Event::Failed(file, error) => self.unreadable(file.subject(&[]), &error),
             Event::Folder { place, logs, skipped, .. } => self.begin(&place, logs, &skipped),
@@ -201,44 +201,47 @@ impl Query<'_> {
         for (path, live, _) in folder.missing() {
             let message = format!("is missing{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
-            self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
+            self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| QueryAnswer::Unknown)?;
         }
         Ok(())
     }
 
     /// Reports how many data blocks a lookup in the folder reads at most, if known and if more than counts is wanted.
     fn end(&mut self) -> io::Result<()> {
-        let (Some(costs), Wanted::Answers | Wanted::Matches) = (self.lookups.take(), self.question.wanted)
+        let (Some(costs), QueryOutput::Answers | QueryOutput::Matches) =
+            (self.lookups.take(), self.question.wanted)
         else {
             return Ok(());
         };
         let LookupCosts { blocks, tables_left_out, .. } = costs;
         let keys = self.question.keys.given().iter().map(Vec::as_slice);
-        let all = self.question.wanted == Wanted::Answers;
+        let all = self.question.wanted == QueryOutput::Answers;
         let keys = &mut keys.zip(blocks).filter(|(_, blocks)| all || *blocks > 0);
         (self.sink)(QueryLine::Lookups { keys, tables_left_out })
     }
 
     fn unreadable(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {
-        self.replies(subject, Some(&(error.to_string(), error.kind())), |_, _| Reply::Unknown)
+        self.replies(subject, Some(&(error.to_string(), error.kind())), |_, _| QueryAnswer::Unknown)
     }
 
-    fn asked(&mut self, subject: Subject<'_>, result: Result<Asked, PathError>) -> io::Result<()> {
+    fn asked(&mut self, subject: Subject<'_>, result: Result<QueryFound, PathError>) -> io::Result<()> {
         match result {
-            Ok(Asked::Log(LogAnswers { answers, error })) => {
+            Ok(QueryFound::Log(LogAnswers { answers, error })) => {
                 let answer = |at, _: &[u8]| answers.get(at).copied().unwrap_or(LogAnswer::Absent);
-                self.replies(subject, error.as_ref(), |at, key| Reply::Log(answer(at, key)))
+                self.replies(subject, error.as_ref(), |at, key| QueryAnswer::Log(answer(at, key)))
             }
-            Ok(Asked::Table(table)) => {
+            Ok(QueryFound::Table(table)) => {
                 let mut remarks = subject.remarks.to_vec();
                 if let Some(reason) = table.no_index.filter(|_| table.error.is_none()) {
                     let text = format_args!("{reason}: the filters of all data blocks are checked");
                     remarks.push(Remark::new(subject.path, text));
                 }
                 let subject = Subject { remarks: &remarks, ..subject };
-                self.replies(subject, table.error.as_ref(), |at, key| Reply::Blocks(table.of(key, at)))
+                self.replies(subject, table.error.as_ref(), |at, key| QueryAnswer::Blocks(table.of(key, at)))
             }
-            Ok(Asked::Unopened(reason)) => self.replies(subject, Some(&reason), |_, _| Reply::Unknown),
+            Ok(QueryFound::Unopened(reason)) => {
+                self.replies(subject, Some(&reason), |_, _| QueryAnswer::Unknown)
+            }
             Err(error) => self.unreadable(subject, &error),
         }
     }
@@ -248,7 +251,7 @@ impl Query<'_> {
         &mut self,
         subject: Subject<'_>,
         error: Option<&Reason>,
-        reply: impl Fn(usize, &[u8]) -> Reply,
+        reply: impl Fn(usize, &[u8]) -> QueryAnswer,
     ) -> io::Result<()> {
         let Self { question, sink, outcome, lookups } = self;
         lookups.iter_mut().for_each(|costs| costs.is_counted = false);
@@ -257,9 +260,9 @@ impl Query<'_> {
         let mut answers = question.keys.given().iter().enumerate().map(|(at, key)| {
             let reply = reply(at, key);
             outcome.may_match |= match &reply {
-                Reply::Blocks(blocks) => error.is_none() && !blocks.offsets.is_empty(),
-                Reply::Log(log) => *log == LogAnswer::Value,
-                Reply::Unknown => false,
+                QueryAnswer::Blocks(blocks) => error.is_none() && !blocks.offsets.is_empty(),
+                QueryAnswer::Log(log) => *log == LogAnswer::Value,
+                QueryAnswer::Unknown => false,
             };
             if let Some(costs) = lookups {
                 costs.add(at, &reply);
@@ -271,12 +274,12 @@ impl Query<'_> {
             answer
         });
         match question.wanted {
-            Wanted::Answers => sink(QueryLine::Table { subject, error, answers: &mut answers }),
-            Wanted::Matches => {
+            QueryOutput::Answers => sink(QueryLine::Table { subject, error, answers: &mut answers }),
+            QueryOutput::Matches => {
                 let answers = &mut answers.filter(|answer| answer.may_match);
                 sink(QueryLine::Table { subject, error, answers })
             }
-            Wanted::Counts => {
+            QueryOutput::Counts => {
                 let count = Count::new(subject, error, answers);
                 sink(QueryLine::Table { subject, error, answers: &mut std::iter::empty() })?;
                 sink(QueryLine::Count(count))

@@ -1,10 +1,10 @@
 //! False-positive rates from samples in groups, one for each filter or table checked.
 
-use super::measured::{MeasuredRate, Z};
+use super::measured::{Rate, Z};
 
 /// Sums over groups. Each is for one filter or table, and weighted by the lookups that reach it.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub(crate) struct Clusters {
+pub(crate) struct RateGroups {
     groups: u64,
     asked: u64,
     weight: f64,
@@ -16,7 +16,7 @@ pub(crate) struct Clusters {
     per_question: f64,
 }
 
-impl Clusters {
+impl RateGroups {
     pub(crate) fn add(&mut self, passed: u64, asked: u64, weight: f64) {
         if asked == 0 {
             return;
@@ -37,7 +37,7 @@ impl Clusters {
     ///
     /// `all`: every filter was checked; otherwise, others may differ from them as much as they do from each other. The
     /// interval is Wilson's for the number of independent samples of the same variance (Korn and Graubard, 1998).
-    pub(crate) fn rate(&self, all: bool) -> Option<MeasuredRate> {
+    pub(crate) fn rate(&self, all: bool) -> Option<Rate> {
         if self.asked == 0 || self.weight <= 0.0 {
             return None;
         }
@@ -54,7 +54,7 @@ impl Clusters {
             let by_groups = rate * (1.0 - rate) / variance * (Z / student(degrees)).powi(2);
             by_questions.min(by_groups)
         };
-        Some(MeasuredRate::wilson(rate, sample.max(f64::MIN_POSITIVE), self.asked))
+        Some(Rate::wilson(rate, sample.max(f64::MIN_POSITIVE), self.asked))
     }
 }
 
@@ -85,31 +85,31 @@ mod tests {
 
     #[test]
     fn groups_that_agree_are_as_good_as_single_questions() {
-        let mut clusters = Clusters::default();
+        let mut clusters = RateGroups::default();
         (0..10).for_each(|_| clusters.add(5, 100, 3.0));
-        assert_eq!(clusters.rate(false), MeasuredRate::of(50, 1000));
+        assert_eq!(clusters.rate(false), Rate::of(50, 1000));
         clusters.add(0, 0, 1.0);
-        assert_eq!(clusters.rate(true), MeasuredRate::of(50, 1000));
-        assert_eq!(Clusters::default().rate(true), None);
+        assert_eq!(clusters.rate(true), Rate::of(50, 1000));
+        assert_eq!(RateGroups::default().rate(true), None);
     }
 
     /// Half of the filters let all keys pass and half let no key pass, so that 16 filters reveal little about the
     /// others.
     #[test]
     fn groups_that_differ_tell_little_of_others() {
-        let mut clusters = Clusters::default();
+        let mut clusters = RateGroups::default();
         (0..16).for_each(|at| clusters.add(if at % 2 == 0 { 100 } else { 0 }, 100, 1.0));
         let some = clusters.rate(false).unwrap();
         assert_eq!((some.rate, some.asked), (0.5, 1600));
         // 8 of 16 independent questions would give an interval from 0.28 to 0.72.
         assert!(some.low < 0.28 && some.high > 0.72, "{some:?}");
         assert!(some.low > 0.2 && some.high < 0.8, "{some:?}");
-        assert_eq!(clusters.rate(true), MeasuredRate::of(800, 1600));
+        assert_eq!(clusters.rate(true), Rate::of(800, 1600));
     }
 
     #[test]
     fn a_filter_counts_by_its_weight() {
-        let mut clusters = Clusters::default();
+        let mut clusters = RateGroups::default();
         clusters.add(10, 10, 1.0);
         clusters.add(0, 1000, 9.0);
         assert!((clusters.rate(true).unwrap().rate - 0.1).abs() < 1e-12);

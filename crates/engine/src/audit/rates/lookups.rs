@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 
 use filterblock::database::LiveTable;
 
-use super::marks::Marks;
+use super::marks::FenceKeys;
 use crate::report::ends_of;
 
 #[derive(Clone, Default, Debug)]
-pub(crate) struct TableEntries {
+pub(crate) struct TableWeight {
     /// 0 if unknown.
     pub entries: u64,
     /// Where the entries are in key order.
-    pub marks: Marks,
+    pub marks: FenceKeys,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ struct TableRange<'a> {
     number: u64,
     /// The first and the last user key.
     ends: [&'a [u8]; 2],
-    entries: &'a TableEntries,
+    entries: &'a TableWeight,
 }
 
 /// Weights by table number.
@@ -32,16 +32,16 @@ pub(crate) struct LookupWeights(Option<BTreeMap<u64, f64>>);
 
 impl LookupWeights {
     /// Expects user keys in bytewise order. `entries`: by table number.
-    pub(crate) fn of_tables(tables: &[LiveTable], entries: &BTreeMap<u64, TableEntries>) -> Self {
-        let none = TableEntries::default();
+    pub(crate) fn of_tables(tables: &[LiveTable], entries: &BTreeMap<u64, TableWeight>) -> Self {
+        let none = TableWeight::default();
         let range = |table| Self::range(table, entries, &none);
         Self::bytewise(&tables.iter().map(range).collect::<Vec<_>>())
     }
 
     fn range<'a>(
         table: &'a LiveTable,
-        entries: &'a BTreeMap<u64, TableEntries>,
-        none: &'a TableEntries,
+        entries: &'a BTreeMap<u64, TableWeight>,
+        none: &'a TableWeight,
     ) -> TableRange<'a> {
         let entries = entries.get(&table.number).unwrap_or(none);
         TableRange { number: table.number, ends: ends_of(table), entries }
@@ -109,7 +109,7 @@ impl Scale<'_> {
     /// Calls `part` with the entries of each part, and its first and last position. The index cuts a table into parts
     /// with as many entries each, assumed to be spread evenly over the ends and stretches in the range.
     fn parts(&self, table: &TableRange<'_>, mut part: impl FnMut(f64, [usize; 2])) {
-        let TableEntries { entries, marks } = table.entries;
+        let TableWeight { entries, marks } = table.entries;
         let [mut start, last] = self.ends(table);
         let mut before = 0;
         let share = |blocks: u64| *entries as f64 * blocks as f64 / marks.blocks.max(1) as f64;
@@ -129,10 +129,10 @@ mod tests {
     use super::*;
 
     /// A table: its number, its ends, its entries, and its marks.
-    type Row<'a> = (u64, &'a str, &'a str, TableEntries);
+    type Row<'a> = (u64, &'a str, &'a str, TableWeight);
 
     fn table<'a>(number: u64, first: &'a str, last: &'a str, entries: u64) -> Row<'a> {
-        (number, first, last, TableEntries { entries, marks: Marks::default() })
+        (number, first, last, TableWeight { entries, marks: FenceKeys::default() })
     }
 
     fn all<'a>(tables: &'a [Row<'_>]) -> LookupWeights {
@@ -174,17 +174,17 @@ mod tests {
     #[test]
     fn the_index_says_where_entries_lie() {
         let small = |number, first, last| table(number, first, last, 10);
-        let tables = |marks: Marks| {
-            let large = (1, "a", "z", TableEntries { entries: 1000, marks });
+        let tables = |marks: FenceKeys| {
+            let large = (1, "a", "z", TableWeight { entries: 1000, marks });
             [large, small(2, "ab", "y"), small(3, "ac", "yb"), small(4, "ad", "yc")]
         };
         let key = |blocks: u64, key: &str| (blocks, key.as_bytes().into());
         // Without marks, the entries are assumed to be spread evenly over the eight ends and the seven stretches.
-        let without = weights(tables(Marks::default()));
+        let without = weights(tables(FenceKeys::default()));
         assert!(without[1] < 800.0, "{without:?}");
         // Of a hundred blocks, two hold the keys around the beginnings of the small tables, and two the keys around
         // their ends.
-        let marks = Marks { keys: vec![key(2, "ae"), key(50, "m"), key(98, "x")], blocks: 100 };
+        let marks = FenceKeys { keys: vec![key(2, "ae"), key(50, "m"), key(98, "x")], blocks: 100 };
         let found = weights(tables(marks.clone()));
         assert_eq!(found[0], 1030.0);
         assert!(found[1..].iter().all(|weight| (980.0..1030.1).contains(weight)), "{found:?}");
@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn a_mark_at_an_end_belongs_to_the_part_before_it() {
-        let marks = Marks { keys: vec![(3, b"m".as_slice().into())], blocks: 4 };
-        let left = (1, "a", "z", TableEntries { entries: 400, marks });
+        let marks = FenceKeys { keys: vec![(3, b"m".as_slice().into())], blocks: 4 };
+        let left = (1, "a", "z", TableWeight { entries: 400, marks });
         let [all, low, high] = weights([left, table(2, "a", "m", 0), table(3, "n", "z", 0)]);
         assert_eq!((all, low), (400.0, 300.0));
         // The last part: the stretch from "m" to "n", "n", the stretch from "n" to "z", and "z".

@@ -12,7 +12,7 @@ const MAX_KEY: usize = 128;
 /// User keys that cut a table into parts: half of them into equal ones, the others into ever smaller ones towards both
 /// ends. Near its ends, many other tables may begin or end.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Marks {
+pub(crate) struct FenceKeys {
     /// In index order, the data blocks up to each key, and the key: a bound between the entries of these blocks and of
     /// the others, unless it was cut off.
     pub(super) keys: Vec<(u64, Box<[u8]>)>,
@@ -20,7 +20,7 @@ pub(crate) struct Marks {
     pub(super) blocks: u64,
 }
 
-impl Marks {
+impl FenceKeys {
     /// Takes at most `most` keys from the index. Takes none if it is damaged, or has keys too short for internal keys.
     pub(crate) fn of<R>(table: &Table<R>, most: u64) -> Self {
         let blocks = if most == 0 { 0 } else { table.data_blocks().count() as u64 };
@@ -71,7 +71,7 @@ mod tests {
             builder.add(&[&user_key[..], &[1, 9, 0, 0, 0, 0, 0, 0]].concat(), b"").unwrap();
         }
         let table = Table::open(builder.finish().unwrap().0, &read_options()).unwrap();
-        let marks = Marks::of(&table, most);
+        let marks = FenceKeys::of(&table, most);
         assert!(marks.blocks == u64::from(blocks) || most == 0);
         marks.keys.into_iter().map(|(blocks, key)| (blocks, key.into_vec())).collect()
     }

@@ -8,7 +8,7 @@ pub(super) const Z: f64 = 1.959_963_984_540_054;
 /// The share of absent keys that pass, measured by asking for some.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MeasuredRate {
+pub struct Rate {
     /// Share of the keys that passed, 0 to 1. A filter is weighted by the share of absent keys that the index sends to
     /// it.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
@@ -25,7 +25,7 @@ pub struct MeasuredRate {
     pub asked: u64,
 }
 
-impl MeasuredRate {
+impl Rate {
     /// Without filters, every key may match.
     pub(crate) const ALL: Self = Self { rate: 1.0, low: 1.0, high: 1.0, asked: 0 };
 
@@ -63,8 +63,8 @@ pub struct MeanRate {
 }
 
 impl MeanRate {
-    pub(crate) fn add(&mut self, measured: MeasuredRate, weight: f64) {
-        let MeasuredRate { rate, low, high, asked } = measured;
+    pub(crate) fn add(&mut self, measured: Rate, weight: f64) {
+        let Rate { rate, low, high, asked } = measured;
         self.weight += weight;
         self.rate += weight * rate;
         self.below += (weight * (rate - low)).powi(2);
@@ -73,9 +73,9 @@ impl MeanRate {
     }
 
     /// The weighted mean. `None`: no rate with a weight was added.
-    pub fn mean(&self) -> Option<MeasuredRate> {
+    pub fn mean(&self) -> Option<Rate> {
         let rate = (self.rate / self.weight).clamp(0.0, 1.0);
-        (self.weight > 0.0).then(|| MeasuredRate {
+        (self.weight > 0.0).then(|| Rate {
             rate,
             low: (rate - self.below.sqrt() / self.weight).max(0.0),
             high: (rate + self.above.sqrt() / self.weight).min(1.0),
@@ -88,7 +88,7 @@ impl MeanRate {
 mod tests {
     use super::*;
 
-    fn close(found: MeasuredRate, low: f64, high: f64) {
+    fn close(found: Rate, low: f64, high: f64) {
         assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
     }
 
@@ -102,19 +102,19 @@ mod tests {
             (0, 20, 0.0, 0.1611),
             (1, 29, 0.0061, 0.1718),
         ] {
-            close(MeasuredRate::of(passed, asked).unwrap(), low, high);
+            close(Rate::of(passed, asked).unwrap(), low, high);
         }
-        let all = MeasuredRate::of(20, 20).unwrap();
+        let all = Rate::of(20, 20).unwrap();
         assert_eq!((all.rate, all.high), (1.0, 1.0));
         close(all, 1.0 - 0.1611, 1.0);
-        assert_eq!(MeasuredRate::of(0, 0), None);
+        assert_eq!(Rate::of(0, 0), None);
     }
 
     #[test]
     fn a_mean_of_rates_is_known_better_than_each() {
         assert_eq!(MeanRate::default().mean(), None);
         let mut mean = MeanRate::default();
-        let one = MeasuredRate::of(100, 10_000).unwrap();
+        let one = Rate::of(100, 10_000).unwrap();
         mean.add(one, 7.0);
         close(mean.mean().unwrap(), one.low, one.high);
         (0..3).for_each(|_| mean.add(one, 7.0));
@@ -123,7 +123,7 @@ mod tests {
         close(four, one.rate - (one.rate - one.low) / 2.0, one.rate + (one.high - one.rate) / 2.0);
         assert_eq!(four.asked, 40_000);
         // For a table without weight, only the questions are counted.
-        mean.add(MeasuredRate::of(1, 1).unwrap(), 0.0);
+        mean.add(Rate::of(1, 1).unwrap(), 0.0);
         assert!((mean.mean().unwrap().rate - 0.01).abs() < 1e-12);
     }
 }

@@ -13,10 +13,10 @@ pub(crate) mod random;
 pub(crate) mod simulated;
 pub(crate) mod weights;
 
-pub(crate) use clusters::{Clusters, student};
-pub(crate) use lookups::{LookupWeights, TableEntries};
-pub(crate) use marks::Marks;
-pub use measured::{MeanRate, MeasuredRate};
-pub(crate) use neighbours::{Neighbours, hash};
+pub(crate) use clusters::{RateGroups, student};
+pub(crate) use lookups::{LookupWeights, TableWeight};
+pub(crate) use marks::FenceKeys;
+pub use measured::{MeanRate, Rate};
+pub(crate) use neighbours::{ChangedKeys, hash};
 pub(crate) use random::{ProbeBudget, SplitMix, mix, random_rate};
 pub(crate) use weights::FilterWeights;

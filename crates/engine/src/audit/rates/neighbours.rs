@@ -14,7 +14,7 @@ const MAX_SEED_BYTES: usize = 64 << 10;
 const MAX_MADE_BYTES: usize = 1 << 20;
 
 #[derive(Default, Debug)]
-pub(crate) struct Neighbours {
+pub(crate) struct ChangedKeys {
     random: SplitMix,
     /// Keys to make for the current filter.
     count: usize,
@@ -48,7 +48,7 @@ struct Within {
     descends: bool,
 }
 
-impl Neighbours {
+impl ChangedKeys {
     pub(crate) fn new(seed: u64) -> Self {
         Self { random: SplitMix(seed), ..Self::default() }
     }
@@ -204,7 +204,7 @@ mod tests {
     fn asked(stored: &[&[u8]], partial: bool) -> Vec<Vec<u8>> {
         // One filter of one byte, for all offsets.
         let filters = FilterBlockReader::new(Witness::default(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 63]);
-        let mut neighbours = Neighbours::new(1);
+        let mut neighbours = ChangedKeys::new(1);
         neighbours.begin(500, partial);
         stored.iter().for_each(|key| neighbours.key(key));
         let (passed, count) = neighbours.ask(&filters, 0);

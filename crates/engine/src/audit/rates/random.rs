@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use filterblock::{FilterPolicy as _, KeyHash};
 
-use super::measured::MeasuredRate;
+use super::measured::Rate;
 use super::weights::FilterWeights;
 use crate::audit::stats::FilterStats;
 
@@ -20,11 +20,7 @@ const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomF
 
 /// Checks random keys until enough match, or until another round would exceed `most`. `None`: no filter has a weight,
 /// or the policy never looks at keys.
-pub(crate) fn random_rate(
-    filters: &FilterStats,
-    weights: &FilterWeights<'_>,
-    most: u64,
-) -> Option<MeasuredRate> {
+pub(crate) fn random_rate(filters: &FilterStats, weights: &FilterWeights<'_>, most: u64) -> Option<Rate> {
     let reader = filters.reader();
     // Filters of a policy that never looks at keys have no rate.
     reader.policy().hash_key(&[0; 16])?;
@@ -68,7 +64,7 @@ pub(crate) fn random_rate(
             asked += 1;
         }
     }
-    MeasuredRate::of(passed, asked)
+    Rate::of(passed, asked)
 }
 
 #[derive(Default, Debug)]
@@ -111,7 +107,7 @@ pub(crate) struct ProbeBudget {
     pub random_keys: u64,
     /// To make for each sampled data block.
     pub neighbours: usize,
-    /// Keys of the table's index to keep, see [`Marks`](super::Marks).
+    /// Keys of the table's index to keep, see [`FenceKeys`](super::FenceKeys).
     pub marks: u64,
 }
 
@@ -140,7 +136,7 @@ mod tests {
     use super::*;
     use crate::audit::stats::Offsets;
 
-    fn rate_of(filters: &FilterStats, blocks: Option<&Offsets>, most: u64) -> Option<MeasuredRate> {
+    fn rate_of(filters: &FilterStats, blocks: Option<&Offsets>, most: u64) -> Option<Rate> {
         random_rate(filters, &FilterWeights::new(filters, blocks), most)
     }
 

@@ -1,7 +1,7 @@
 //! Simulated samples: intervals contain the true value as often as they claim, and are not much wider than they have to
 //! be.
 
-use super::{Clusters, SplitMix};
+use super::{RateGroups, SplitMix};
 
 /// The number of simulated tables of each kind.
 pub(crate) const TABLES: u64 = 1000;
@@ -69,7 +69,7 @@ fn rates_of_some_filters_hold_for_all() {
         for groups in [2, 3, 4, 8, 16] {
             let (mut held, mut random) = (Held::default(), SplitMix(groups));
             for _ in 0..TABLES {
-                let mut clusters = Clusters::default();
+                let mut clusters = RateGroups::default();
                 let (mut weights, mut variance) = (0.0, 0.0);
                 for _ in 0..groups {
                     let spread = (mean * share).powi(2);
@@ -95,7 +95,7 @@ fn rates_of_all_filters_hold() {
         for groups in [1, 2, 16, 40] {
             let (mut held, mut random) = (Held::default(), SplitMix(100 + groups));
             for _ in 0..TABLES {
-                let mut clusters = Clusters::default();
+                let mut clusters = RateGroups::default();
                 let (mut weights, mut sum, mut variance) = (0.0, 0.0, 0.0);
                 for _ in 0..groups {
                     // If very few keys pass, Wilson's interval is much wider than the normal one.

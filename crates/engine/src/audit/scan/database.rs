@@ -12,7 +12,7 @@ use filterblock::{Error, InternalKey, escape_path, quote};
 use super::range::ScanRequest;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::current_manifest::contradicted;
-use crate::audit::order::{Order, misordered};
+use crate::audit::order::{KeyOrder, misordered};
 use crate::audit::reading::is_not_whole;
 use crate::report::{ErrorKind, Fault, FileState, Note, Row, Version};
 use crate::walk::{Files, Folder};
@@ -72,7 +72,7 @@ impl DatabaseRows {
         options: &ReadOptions,
         request: Arc<ScanRequest>,
         shown: Progress,
-        claimed: Option<Order>,
+        claimed: Option<KeyOrder>,
     ) -> Result<Self, Error> {
         let (database, range) = (folder.database(), &request.range);
         let order = order_of(database, claimed);
@@ -110,9 +110,9 @@ impl DatabaseRows {
 }
 
 /// The key order by the MANIFEST or, if it names none, by the user (`claimed`), if it is known and not bytewise.
-fn order_of(database: &Database, claimed: Option<Order>) -> Option<SharedComparator> {
-    let order = database.comparator().map_or(claimed, Order::of)?;
-    (order != Order::Bytewise).then(|| order.comparator())
+fn order_of(database: &Database, claimed: Option<KeyOrder>) -> Option<SharedComparator> {
+    let order = database.comparator().map_or(claimed, KeyOrder::of)?;
+    (order != KeyOrder::Bytewise).then(|| order.comparator())
 }
 
 /// Why the entries of a database whose comparator is not known here cannot be shown in one order.

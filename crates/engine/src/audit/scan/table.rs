@@ -22,12 +22,12 @@ const MAX_SEQUENCE: u64 = 1 << 48;
 pub(super) struct TableRows {
     cursor: Cursor<'static, SharedFile>,
     path: PathBuf,
-    versions: Versions,
+    versions: NewestVersions,
     /// Why the form of the keys is not certain, until it is reported.
     doubt: Option<Fault>,
 }
 
-pub(super) struct Versions {
+pub(super) struct NewestVersions {
     /// The format of internal keys; `None`: the keys are not internal keys.
     pub(super) format: Option<KeyFormat>,
     request: Arc<ScanRequest>,
@@ -52,7 +52,7 @@ impl TableRows {
             None => has_internal_keys(&table),
         };
         let format = internal.then(|| table.key_format());
-        Ok(Self { cursor: table.into_cursor(), path, versions: Versions::new(format, request), doubt })
+        Ok(Self { cursor: table.into_cursor(), path, versions: NewestVersions::new(format, request), doubt })
     }
 }
 
@@ -87,7 +87,7 @@ pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     if let Some(format) = by_filters() {
         return format == sample::KeyFormat::Internal;
     }
-    let mut trial = KeyTrial::new(table.key_format());
+    let mut trial = KeyFormGuess::new(table.key_format());
     // Each byte is read at most once, however often an index names a damaged block.
     let mut read_to = 0;
     for handle in table.data_blocks().flatten() {
@@ -108,14 +108,14 @@ pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
 }
 
 /// Checks whether keys can be a database's internal keys.
-pub(super) struct KeyTrial {
+pub(super) struct KeyFormGuess {
     format: KeyFormat,
     tried: usize,
     fits: bool,
     before: Option<Vec<u8>>,
 }
 
-impl KeyTrial {
+impl KeyFormGuess {
     pub(super) const fn new(format: KeyFormat) -> Self {
         Self { format, tried: 0, fits: true, before: None }
     }
@@ -143,7 +143,7 @@ impl KeyTrial {
     }
 }
 
-impl Versions {
+impl NewestVersions {
     pub(super) const fn new(format: Option<KeyFormat>, request: Arc<ScanRequest>) -> Self {
         Self { format, request, last: None }
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn are_internal(format: KeyFormat, keys: &[Vec<u8>]) -> bool {
-        let mut trial = KeyTrial::new(format);
+        let mut trial = KeyFormGuess::new(format);
         for key in keys {
             if !trial.add(key) {
                 break;
@@ -279,11 +279,11 @@ mod tests {
     fn of_each_key_the_newest_version_shows_unless_it_is_a_deletion() {
         let request = |all| Arc::new(ScanRequest { all, ..ScanRequest::default() });
         for kind in 0..4 {
-            let mut versions = Versions::new(Some(KeyFormat::Basho), request(false));
+            let mut versions = NewestVersions::new(Some(KeyFormat::Basho), request(false));
             assert_eq!(versions.shows(&key("a", 9, kind), 0), Ok(kind != 0), "{kind}");
             assert_eq!(versions.shows(&key("a", 8, 1), 0), Ok(false));
             assert_eq!(versions.shows(&key("b", 7, 1), 0), Ok(true));
-            let mut all = Versions::new(Some(KeyFormat::Basho), request(true));
+            let mut all = NewestVersions::new(Some(KeyFormat::Basho), request(true));
             assert_eq!(all.shows(&key("a", 9, kind), 0), Ok(true));
             assert_eq!(all.shows(&key("a", 8, 1), 0), Ok(true));
         }

@@ -19,9 +19,9 @@ const TRAILER: u64 = 5;
 const STANDARD_ERRORS: f64 = 4.303;
 
 #[derive(Default, Debug)]
-pub(crate) struct Clusters(Vec<Vec<BlockHandle>>);
+pub(crate) struct BlockClusters(Vec<Vec<BlockHandle>>);
 
-impl Clusters {
+impl BlockClusters {
     /// All blocks if they are few and small, else some amid each third. Together they are no larger than the file.
     pub(crate) fn choose<R>(table: &Table<R>, blocks: &Blocks) -> Self {
         let entries = blocks.entries;
@@ -122,9 +122,9 @@ mod tests {
         Table::open(builder.finish().unwrap().0.into(), &read_options()).unwrap()
     }
 
-    fn chosen(table: &Table<Bytes>) -> (Vec<usize>, Clusters) {
+    fn chosen(table: &Table<Bytes>) -> (Vec<usize>, BlockClusters) {
         let blocks = Blocks::list(table);
-        let clusters = Clusters::choose(table, &blocks);
+        let clusters = BlockClusters::choose(table, &blocks);
         let all: Vec<u64> = table.data_blocks().map(|handle| handle.unwrap().offset).collect();
         let at = |handle: BlockHandle| all.iter().position(|at| *at == handle.offset).unwrap();
         (clusters.handles().map(at).collect(), clusters)
@@ -156,7 +156,7 @@ mod tests {
         for (blocks, exact) in [(16, true), (300, false)] {
             let table = table(blocks, 10);
             let mut listed = Blocks::list(&table);
-            let clusters = Clusters::choose(&table, &listed);
+            let clusters = BlockClusters::choose(&table, &listed);
             let none = BTreeSet::new();
             let sample = Sample::of(clusters.handles(), &table, &mut listed, &none, None, 0);
             let keys = u64::from(blocks);

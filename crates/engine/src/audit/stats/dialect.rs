@@ -5,7 +5,7 @@ use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolic
 use crate::{audit::key_encoding::is_internal, report::Dialect};
 
 /// In LevelDB up to 1.17, and in goleveldb, which still writes it.
-pub(crate) const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
+pub(crate) const LEGACY_POLICY_NAME: &str = "leveldb.BuiltinBloomFilter";
 
 pub(super) type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
 
@@ -56,7 +56,7 @@ impl<'a> HashReaders<'a> {
     /// `None`: another policy.
     pub(super) fn new(policy: &str, contents: &'a [u8]) -> Option<Self> {
         let reader = |hash| HashReader::new(hash, contents);
-        (policy == OLD_NAME)
+        (policy == LEGACY_POLICY_NAME)
             .then(|| Self { unsigned: reader(LegacyHash::Unsigned), signed: reader(LegacyHash::Signed) })
     }
 }

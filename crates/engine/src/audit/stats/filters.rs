@@ -145,17 +145,17 @@ impl FilterStats {
 }
 
 /// Bits per key that LevelDB's documentation recommends.
-pub const USUAL_BITS_PER_KEY: u64 = 10;
+pub const DEFAULT_BITS_PER_KEY: u64 = 10;
 /// Of LevelDB's filter blocks.
-const USUAL_BASE_LG: u8 = 11;
+const DEFAULT_BASE_LG: u8 = 11;
 
-/// Assumes filters of [`USUAL_BITS_PER_KEY`].
+/// Assumes filters of [`DEFAULT_BITS_PER_KEY`].
 pub(super) fn filter_size(entries: EntryCount, blocks: &Blocks) -> u64 {
     let mut last = None;
-    let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
+    let ranges = blocks.offsets.iter().map(|offset| offset >> DEFAULT_BASE_LG);
     let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
     let filters = last.map_or(0, |last| last.saturating_add(1));
-    let arrays = entries.count.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
+    let arrays = entries.count.saturating_mul(DEFAULT_BITS_PER_KEY).div_ceil(8).max(8 * used);
     arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)).saturating_add(5)
 }
 

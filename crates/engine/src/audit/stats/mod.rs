@@ -17,10 +17,10 @@ pub(crate) mod table;
 pub(crate) use block_keys::KeyCounter;
 pub(crate) use blocks::Blocks;
 
-pub(crate) use dialect::OLD_NAME;
+pub(crate) use dialect::LEGACY_POLICY_NAME;
 pub(crate) use distinct::{KeySketch, SketchedNumber};
 pub use filter::FilterState;
-pub use filters::USUAL_BITS_PER_KEY;
+pub use filters::DEFAULT_BITS_PER_KEY;
 pub(crate) use filters::{FilterStats, Summary};
 pub(crate) use offsets::Offsets;
 pub(crate) use sample::{Sample, encoding_of};

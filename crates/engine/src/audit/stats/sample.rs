@@ -11,7 +11,7 @@ use super::dialect::{HashReaders, HashTrial};
 use super::filters::FilterStats;
 use super::offsets::Offsets;
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
-use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
+use crate::audit::rates::{ChangedKeys, Rate, RateGroups};
 use crate::audit::reading::decode_limit_of;
 use crate::report::Dialect;
 
@@ -42,7 +42,7 @@ pub(crate) struct Sample {
     codecs: BTreeSet<(u8, Codec)>,
     hashes: HashTrial,
     /// Of keys in each of `ENCODINGS`.
-    neighbours: [Clusters; 2],
+    neighbours: [RateGroups; 2],
     /// Why a block could not be decoded that may be sound.
     unsupported: Option<String>,
 }
@@ -53,7 +53,7 @@ struct MemoryLeft {
     /// Neighbours to make for a data block.
     count: usize,
     /// Made from keys in each of `ENCODINGS`.
-    neighbours: [Neighbours; 2],
+    neighbours: [ChangedKeys; 2],
 }
 
 impl Sample {
@@ -86,7 +86,7 @@ impl Sample {
         let mut room = MemoryLeft {
             key_bytes: MAX_KEY_BYTES,
             count: neighbours,
-            neighbours: [0, 1].map(Neighbours::new),
+            neighbours: [0, 1].map(ChangedKeys::new),
         };
         let mut left = decode_limit_of(table);
         for handle in handles {
@@ -201,7 +201,7 @@ impl Sample {
     }
 
     /// `None`: no neighbour was checked, or the format of the keys is unknown.
-    pub(crate) fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
+    pub(crate) fn neighbour_rate(&self, blocks: &Blocks) -> Option<Rate> {
         let [internal, whole] = &self.neighbours;
         let answers = if self.key_format().ok()? == KeyFormat::Internal { internal } else { whole };
         answers.rate(self.blocks.len() as u64 == blocks.offsets.len())

@@ -6,7 +6,7 @@ use filterblock::Error;
 use filterblock::table::{BlockHandle, Origin, ReadAt, Table};
 
 use super::blocks::Blocks;
-use super::clusters::Clusters;
+use super::clusters::BlockClusters;
 use super::filters::{FilterStats, filter_size};
 use super::key_count::{Counts, spread_at_random};
 use super::sample::{KeyFormat, Sample};
@@ -80,7 +80,7 @@ impl TableStats {
         let (sample, compression, counts) = match reach {
             Reach::Tail => (Sample::default(), types, Counts::default()),
             Reach::Places => {
-                let clusters = Clusters::choose(table, &blocks);
+                let clusters = BlockClusters::choose(table, &blocks);
                 table.source().will_need(&clusters.ranges(table.file_size()));
                 let types = types_of(table, clusters.handles());
                 let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours);

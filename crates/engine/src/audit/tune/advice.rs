@@ -2,8 +2,8 @@
 
 use super::new_filters::NewFilters;
 use crate::report::{
-    Action, Advice, Basis, Candidate, Condition, Damage, Effect, FalseNegatives, HugeManifest, Obstacle,
-    Reads, Tuning, USUAL_BITS,
+    Action, Advice, Basis, Candidate, Condition, DEFAULT_BITS, Damage, Effect, FalseNegatives, HugeManifest,
+    Obstacle, Reads, Tuning,
 };
 
 /// Data blocks that a lookup must save for a rebuild to pay.
@@ -53,11 +53,11 @@ pub(crate) fn advise(facts: &Facts, tuning: Option<&Tuning>) -> Advice {
     let action = match &reason {
         Basis::Damage(_) if facts.scope == Scope::Table => Action::Carve,
         Basis::Damage(_) | Basis::HugeManifest(_) => Action::Repair,
-        Basis::FalseNegatives(_) => filters.with_bits(Some(filters.bits.unwrap_or(USUAL_BITS))),
+        Basis::FalseNegatives(_) => filters.with_bits(Some(filters.bits.unwrap_or(DEFAULT_BITS))),
         Basis::MalformedFilters(_) | Basis::UnreadableFilters(_) => filters.with_bits(filters.bits),
         Basis::Reads => {
             let bits = tuning.and_then(Tuning::target).map(|target| target.bits_per_key);
-            filters.with_bits(bits.filter(|bits| !filters.is_assumed || *bits != USUAL_BITS))
+            filters.with_bits(bits.filter(|bits| !filters.is_assumed || *bits != DEFAULT_BITS))
         }
         Basis::Size => filters.with_bits(tuning.and_then(smaller).map(|of| of.bits_per_key)),
         _ => Action::None,
@@ -133,7 +133,7 @@ pub(crate) fn saved(now: &Effect, then: &Effect) -> f64 {
 
 /// The candidate whose filters are so much smaller that they pay.
 fn smaller(tuning: &Tuning) -> Option<&Candidate> {
-    let usual = tuning.candidate(USUAL_BITS).filter(|_| tuning.budget.is_none());
+    let usual = tuning.candidate(DEFAULT_BITS).filter(|_| tuning.budget.is_none());
     let then = usual.or_else(|| tuning.target())?;
     let less = tuning.now.size.value - then.outcome.size.value;
     let pays = less >= BYTES && less >= SHARE * tuning.now.size.value && !saves(&then.outcome, &tuning.now);
@@ -170,7 +170,7 @@ mod tests {
     fn results(now: Effect, then: Effect) -> Tuning {
         let mut tuning = tuning(Some(8));
         tuning.now = now;
-        tuning.candidates.retain(|of| of.bits_per_key == USUAL_BITS);
+        tuning.candidates.retain(|of| of.bits_per_key == DEFAULT_BITS);
         tuning.candidates[0].outcome = then;
         tuning
     }

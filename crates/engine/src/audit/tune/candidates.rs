@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use filterblock::{FilterPolicy as _, KeyBuf};
 
 use crate::audit::policies::Policy;
-use crate::report::USUAL_BITS;
+use crate::report::DEFAULT_BITS;
 
 /// The `base_lg` of LevelDB's filters.
-pub(super) const USUAL_BASE_LG: u8 = 11;
+pub(super) const DEFAULT_BASE_LG: u8 = 11;
 /// The `base_lg` of one filter for each table.
 pub(super) const WHOLE_TABLE: u8 = 63;
 const BITS: RangeInclusive<u32> = 4..=20;
@@ -27,7 +27,7 @@ pub(super) fn candidates(base_lg: u8, bits: &[u32]) -> Vec<Candidate> {
     let mut all: Vec<u32> = BITS.chain(bits.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
-    let usual = bits.first().copied().unwrap_or_default().max(USUAL_BITS);
+    let usual = bits.first().copied().unwrap_or_default().max(DEFAULT_BITS);
     let whole = (base_lg != WHOLE_TABLE).then_some(Candidate { base_lg: WHOLE_TABLE, bits_per_key: usual });
     let base_lg = base_lg.max(LEAST_BASE_LG);
     all.into_iter().map(|bits_per_key| Candidate { base_lg, bits_per_key }).chain(whole).collect()

@@ -1,8 +1,8 @@
 //! Sizes, rates and block reads, computed from the sums of trials.
 
-use super::questions::{KINDS, LOOKUPS, Question};
+use super::questions::{KINDS, KeyKind, LOOKUPS};
 use super::tally::{CandidateTally, LevelTally, Z};
-use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
+use crate::audit::rates::{MeanRate, Rate, RateGroups};
 use crate::report::{Effect, Estimate, LevelEffect, Rates, Reads, SimilarKind};
 
 pub(super) const SIMILAR: [SimilarKind; 4] =
@@ -19,7 +19,7 @@ pub(super) struct LevelFacts {
     pub(super) filter_size: u64,
     /// Tables without filters that can be checked.
     pub(super) unfiltered: u64,
-    /// By [`Question`].
+    /// By [`KeyKind`].
     pub(super) visits: [VisitSum; KINDS],
     pub(super) tally: LevelTally,
 }
@@ -79,8 +79,8 @@ impl EstimateSum {
     }
 }
 
-/// The size of a level's filters, and their rate by [`Question`].
-type OnLevel = (Estimate, [Option<MeasuredRate>; KINDS]);
+/// The size of a level's filters, and their rate by [`KeyKind`].
+type OnLevel = (Estimate, [Option<Rate>; KINDS]);
 
 impl LevelFacts {
     pub(super) fn entries(&self) -> Estimate {
@@ -88,23 +88,23 @@ impl LevelFacts {
     }
 
     /// Tables that a lookup of this kind searches in vain, on average.
-    pub(super) fn visits(&self, kind: Question, lookups: &[u64; KINDS]) -> f64 {
+    pub(super) fn visits(&self, kind: KeyKind, lookups: &[u64; KINDS]) -> f64 {
         kind.of(&self.visits).visits / kind.of(lookups).max(1) as f64
     }
 
-    fn measured(&self, passed: &[Clusters; KINDS], kind: Question) -> Option<MeasuredRate> {
+    fn measured(&self, passed: &[RateGroups; KINDS], kind: KeyKind) -> Option<Rate> {
         let all = self.tally.tried == self.tables;
-        let rate = |kind: Question| kind.of(passed).rate(all);
+        let rate = |kind: KeyKind| kind.of(passed).rate(all);
         match kind {
-            Question::Present => rate(kind)
+            KeyKind::Present => rate(kind)
                 .filter(|rate| rate.asked >= FEW)
-                .or_else(|| rate(Question::Similar(SimilarKind::Changed))),
+                .or_else(|| rate(KeyKind::Similar(SimilarKind::Changed))),
             _ => rate(kind),
         }
     }
 
     /// Tables without filters rule no key out. `None`: no keys were checked.
-    fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
+    fn rate_now(&self, kind: KeyKind) -> Option<Rate> {
         let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);
         let share = if visits > 0.0 {
             unfiltered / visits
@@ -112,11 +112,11 @@ impl LevelFacts {
             self.unfiltered as f64 / self.tables.max(1) as f64
         };
         if share >= 1.0 {
-            return Some(MeasuredRate::ALL);
+            return Some(Rate::ALL);
         }
-        let MeasuredRate { rate, low, high, asked } = self.measured(&self.tally.now, kind)?;
+        let Rate { rate, low, high, asked } = self.measured(&self.tally.now, kind)?;
         let [rate, low, high] = [rate, low, high].map(|rate| share + (1.0 - share) * rate);
-        Some(MeasuredRate { rate, low, high, asked })
+        Some(Rate { rate, low, high, asked })
     }
 }
 
@@ -138,8 +138,8 @@ impl TuneModel {
     }
 
     /// The absent keys that advice rests on.
-    pub(super) const fn absent(&self) -> Question {
-        if self.has_own { Question::Own } else { Question::Random }
+    pub(super) const fn absent(&self) -> KeyKind {
+        if self.has_own { KeyKind::Own } else { KeyKind::Random }
     }
 
     fn outcome(&self, on_levels: impl Iterator<Item = OnLevel>) -> Effect {
@@ -180,7 +180,7 @@ impl TuneModel {
         all.filter(|(_, is_plausible)| *is_plausible).filter_map(|((kind, of), _)| Some((kind, of?)))
     }
 
-    fn rates(&self, rates: [Option<MeasuredRate>; KINDS]) -> Rates {
+    fn rates(&self, rates: [Option<Rate>; KINDS]) -> Rates {
         let [random, changed, between, cut, longer, _, lookups] = rates;
         let similar = [changed, between, cut, longer];
         let likely = self.likely(similar).map(|(_, rate)| rate);
@@ -189,17 +189,16 @@ impl TuneModel {
     }
 
     fn reads(&self, reads: &[EstimateSum; KINDS]) -> Reads {
-        let read =
-            |kind: Question, base: f64| (kind.of(&self.lookups) > 0).then(|| kind.of(reads).plus(base));
-        let similar = SIMILAR.map(|kind| read(Question::Similar(kind), 0.0));
+        let read = |kind: KeyKind, base: f64| (kind.of(&self.lookups) > 0).then(|| kind.of(reads).plus(base));
+        let similar = SIMILAR.map(|kind| read(KeyKind::Similar(kind), 0.0));
         let worst = self.likely(similar).max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
-        let random = read(Question::Random, 0.0).unwrap_or_default();
+        let random = read(KeyKind::Random, 0.0).unwrap_or_default();
         Reads {
             absent: match self.has_own {
-                true => read(Question::Own, self.deleted).unwrap_or_default(),
+                true => read(KeyKind::Own, self.deleted).unwrap_or_default(),
                 false => random,
             },
-            stored: read(Question::Present, 1.0).unwrap_or(Estimate::exact(1.0)),
+            stored: read(KeyKind::Present, 1.0).unwrap_or(Estimate::exact(1.0)),
             random,
             similar,
             worst: worst.map(|(kind, _)| kind),
@@ -209,8 +208,8 @@ impl TuneModel {
     fn add_reads(
         &self,
         level: &LevelFacts,
-        kind: Question,
-        rate: MeasuredRate,
+        kind: KeyKind,
+        rate: Rate,
         mean: &mut MeanRate,
         reads: &mut EstimateSum,
     ) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::advice::{Facts, advise};
 use super::new_filters::NewFilters;
 use crate::audit::policies::{Policy, PolicyCounts};
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::report::{
     Candidate, Effect, Estimate, LeftOut, Level, LevelEffect, Lookups, Rates, Reads, SampleSize, SimilarKind,
     TuneFailure, Tuned, Tuning,
@@ -20,7 +20,7 @@ fn about(value: f64) -> Estimate {
 /// Filters whose lookups read these numbers of data blocks: of an absent and of a stored key.
 pub(crate) fn outcome(mebibytes: f64, absent: f64, stored: f64) -> Effect {
     let rate = absent / 3.0;
-    let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
+    let measured = Rate::of((rate * 1e6) as u64, 1_000_000);
     let rates = Rates { random: measured, similar: [measured; 4], worst: measured, lookups: None };
     let level = |number, share: f64| LevelEffect {
         number: Some(number),

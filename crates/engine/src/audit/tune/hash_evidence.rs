@@ -4,7 +4,7 @@ use filterblock::table::Table;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyHash, SharedPolicy};
 
 use crate::audit::policies::{Policy, has_one_hash};
-use crate::audit::stats::OLD_NAME;
+use crate::audit::stats::LEGACY_POLICY_NAME;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct HashEvidence {
@@ -55,7 +55,7 @@ pub(super) struct HashCheck<'a> {
 
 impl<'a> HashCheck<'a> {
     pub(super) fn new<R>(table: &'a Table<R>) -> Self {
-        let filters = table.filter().filter(|filters| filters.policy().name() == OLD_NAME);
+        let filters = table.filter().filter(|filters| filters.policy().name() == LEGACY_POLICY_NAME);
         let filters = filters.map(|filters| {
             [LegacyHash::Signed, LegacyHash::Unsigned]
                 .map(|hash| FilterBlockReader::new(Policy::Builtin(hash).with_bits(10), filters.contents()))

@@ -12,7 +12,7 @@ use super::lookups::{Survey, TableFilters};
 use crate::run::map;
 use crate::{
     audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of,
-    audit::stats::OLD_NAME,
+    audit::stats::LEGACY_POLICY_NAME,
 };
 
 /// Tables of a level whose bits per key are determined.
@@ -54,7 +54,8 @@ pub(super) fn in_use(
 
 /// `None`: none of the first 16 tables with filters under the shared name reveals their hash.
 pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
-    let is_named = |filters: &TableFilters| filters.sound && filters.name.as_deref() == Some(OLD_NAME);
+    let is_named =
+        |filters: &TableFilters| filters.sound && filters.name.as_deref() == Some(LEGACY_POLICY_NAME);
     let named = survey.iter().enumerate().filter(|(_, filters)| filters.as_ref().is_ok_and(is_named));
     named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }

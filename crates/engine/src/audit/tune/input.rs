@@ -7,7 +7,7 @@ use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use crate::audit::current_manifest::size_conflict;
 use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 use crate::audit::policies::Policy;
 use crate::report::{ErrorKind, TuneFailure};
 use crate::walk::{Source, Storage, open};
@@ -33,7 +33,7 @@ pub(super) struct Input<'d> {
     /// `None` if the tables that a lookup reaches are unknown: for a single table, or an unknown key order.
     pub(super) manifest: Option<&'d Manifest>,
     /// Bytewise if unknown.
-    pub(super) order: Order,
+    pub(super) order: KeyOrder,
     /// Decides which part of stored keys filters are made from.
     pub(super) encoding: KeyEncoding,
     /// goleveldb opened the database last.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::effect::{EstimateSum, LevelFacts, SIMILAR, TuneModel, VisitSum};
 use super::in_use::is_usable;
 use super::input::{Input, Request};
-use super::lookups::{Kind, Lookup, Survey, TableFilters};
-use super::questions::{KINDS, Question};
-use super::sample_keys::{Drawn, MAX_KEY};
+use super::lookups::{Lookup, LookupKey, Survey, TableFilters};
+use super::questions::{KINDS, KeyKind};
+use super::sample_keys::{DrawnKey, MAX_KEY};
 use super::similar_keys::SimilarKeys;
 use super::tally::{self, LevelTally};
 use crate::audit::policies::Policy;
@@ -39,7 +39,7 @@ pub(super) fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
 
 pub(super) fn make_lookups(
     input: &Input<'_>,
-    drawn: &[Drawn],
+    drawn: &[DrawnKey],
     similar: &SimilarKeys,
     own: Vec<&[u8]>,
 ) -> Vec<Lookup> {
@@ -47,26 +47,26 @@ pub(super) fn make_lookups(
     let bytes: usize = drawn.iter().map(|drawn| drawn.key.len()).sum();
     let step = bytes.div_ceil(MAX_SIMILAR_BYTES).max(1);
     let mut lookups = Vec::new();
-    let mut add = |key: Vec<u8>, kind: Kind| {
+    let mut add = |key: Vec<u8>, kind: LookupKey| {
         let visits = input.visits(&key);
         lookups.push(Lookup { key, kind, visits, end: None });
     };
-    for (at, Drawn { key, next, table }) in drawn.iter().enumerate() {
-        add(key.clone(), Kind::Stored { table: *table });
+    for (at, DrawnKey { key, next, table }) in drawn.iter().enumerate() {
+        add(key.clone(), LookupKey::Stored { table: *table });
         for kind in SIMILAR.into_iter().filter(|_| at % step == 0) {
             let mut made = Vec::new();
             let is_made = similar.make(kind, key, next.as_deref(), &mut random, &mut made);
             if is_made && input.order.can_be_filtered(&made) {
-                add(made, Kind::Similar { table: *table, kind });
+                add(made, LookupKey::Similar { table: *table, kind });
             }
         }
     }
-    own.into_iter().filter(|key| key.len() <= MAX_KEY).for_each(|key| add(key.to_vec(), Kind::Own));
+    own.into_iter().filter(|key| key.len() <= MAX_KEY).for_each(|key| add(key.to_vec(), LookupKey::Own));
     lookups
 }
 
 pub(super) fn lookups_of(request: &Request, lookups: &[Lookup]) -> Option<Lookups> {
-    let own = || lookups.iter().filter(|lookup| lookup.kind == Kind::Own);
+    let own = || lookups.iter().filter(|lookup| lookup.kind == LookupKey::Own);
     (!request.lookups.is_empty()).then(|| Lookups {
         given: request.lookups.len() as u64,
         used: own().count() as u64,
@@ -136,21 +136,23 @@ impl Counted {
 }
 
 /// Returns each question with the tables searched in vain; stored keys stand for random ones, too, checked everywhere.
-fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
+fn questions(lookup: &Lookup, has_own: bool) -> Vec<(KeyKind, &[u32])> {
     match lookup.kind {
-        Kind::Similar { kind, .. } if lookup.is_absent() => vec![(Question::Similar(kind), &lookup.visits)],
-        Kind::Similar { .. } => vec![],
-        Kind::Own if lookup.is_present() => vec![(Question::Present, lookup.in_vain())],
-        Kind::Own => vec![(Question::Own, lookup.in_vain())],
-        Kind::Stored { .. } if lookup.is_present() && !has_own => {
-            vec![(Question::Random, &lookup.visits), (Question::Present, lookup.in_vain())]
+        LookupKey::Similar { kind, .. } if lookup.is_absent() => {
+            vec![(KeyKind::Similar(kind), &lookup.visits)]
         }
-        Kind::Stored { .. } => vec![(Question::Random, &lookup.visits)],
+        LookupKey::Similar { .. } => vec![],
+        LookupKey::Own if lookup.is_present() => vec![(KeyKind::Present, lookup.in_vain())],
+        LookupKey::Own => vec![(KeyKind::Own, lookup.in_vain())],
+        LookupKey::Stored { .. } if lookup.is_present() && !has_own => {
+            vec![(KeyKind::Random, &lookup.visits), (KeyKind::Present, lookup.in_vain())]
+        }
+        LookupKey::Stored { .. } => vec![(KeyKind::Random, &lookup.visits)],
     }
 }
 
 fn has_own(lookups: &[Lookup]) -> bool {
-    lookups.iter().any(|lookup| lookup.kind == Kind::Own)
+    lookups.iter().any(|lookup| lookup.kind == LookupKey::Own)
 }
 
 pub(super) fn count_visits(
@@ -170,7 +172,7 @@ pub(super) fn count_visits(
     let mut deleted = 0_u64;
     let mut numbers = vec![(0_u64, 0_u64); levels.len()];
     for lookup in lookups {
-        deleted += u64::from(lookup.kind == Kind::Own && lookup.end.is_some_and(|end| end.is_deletion));
+        deleted += u64::from(lookup.kind == LookupKey::Own && lookup.end.is_some_and(|end| end.is_deletion));
         for (kind, visits) in questions(lookup, counted.has_own) {
             if let Some(count) = counted.lookups.get_mut(kind.place()) {
                 *count += 1;
@@ -192,7 +194,7 @@ pub(super) fn count_visits(
             }
         }
     }
-    let own = Question::Own.of(&counted.lookups);
+    let own = KeyKind::Own.of(&counted.lookups);
     counted.deleted = deleted as f64 / own.max(1) as f64;
     counted
 }
@@ -201,7 +203,7 @@ pub(super) fn count_visits(
 pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Visits> {
     let mut visits = vec![tally::Visits::default(); input.tables.len()];
     for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
-        let Kind::Similar { table: home, kind } = lookup.kind else { continue };
+        let LookupKey::Similar { table: home, kind } = lookup.kind else { continue };
         let of_home = visits.get_mut(home as usize).and_then(|visits| visits.get_mut(kind as usize));
         if let Some(of_home) = of_home.filter(|_| lookup.visits.contains(&home)) {
             *of_home += 1.0;
@@ -211,7 +213,7 @@ pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Vi
 }
 
 /// Returns, by table, the keys of lookups that check it in vain, in key order.
-pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], Question)>> {
+pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], KeyKind)>> {
     let mut sought = vec![Vec::new(); input.tables.len()];
     let has_own = has_own(lookups);
     for lookup in lookups {
@@ -219,10 +221,10 @@ pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&
             for &table in visits {
                 let kind = match (kind, lookup.kind) {
                     // Random keys, and keys similar to a table's own, are made when its filters are tried.
-                    (Question::Similar(kind), Kind::Similar { table: home, .. }) if table != home => {
-                        Question::Stranger(kind)
+                    (KeyKind::Similar(kind), LookupKey::Similar { table: home, .. }) if table != home => {
+                        KeyKind::Stranger(kind)
                     }
-                    (Question::Random | Question::Similar(_), _) => continue,
+                    (KeyKind::Random | KeyKind::Similar(_), _) => continue,
                     (kind, _) => kind,
                 };
                 if let Some(of_table) = sought.get_mut(table as usize) {

@@ -7,14 +7,15 @@ use crate::audit::reading::decode_limit_of;
 use crate::report::{SimilarKind, TuneFailure};
 use crate::run::map;
 use crate::{
-    audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::Marks, audit::rates::ProbeBudget,
+    audit::key_encoding::KeyEncoding, audit::order::KeyOrder, audit::rates::FenceKeys,
+    audit::rates::ProbeBudget,
 };
 
 /// In the last eight bytes of an internal key.
 const DELETION: u8 = 0;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum LookupKey {
     /// Drawn from this table. Counts as present only if the lookup finds a value in this table.
     Stored { table: u32 },
     /// Made from a key that is stored in this table.
@@ -26,16 +27,16 @@ pub(super) enum Kind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Lookup {
     pub(super) key: Vec<u8>,
-    pub(super) kind: Kind,
+    pub(super) kind: LookupKey,
     /// The tables that may hold the key, in the order of the search.
     pub(super) visits: Vec<u32>,
     /// `None`: no table has the key.
-    pub(super) end: Option<End>,
+    pub(super) end: Option<LookupEnd>,
 }
 
 /// The entry that a lookup finds first for its key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct End {
+pub(super) struct LookupEnd {
     /// Tables searched before the one with the entry.
     pub(super) after: u32,
     pub(super) is_deletion: bool,
@@ -51,9 +52,9 @@ impl Lookup {
     pub(super) fn is_present(&self) -> bool {
         let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
         match self.kind {
-            Kind::Stored { table } => self.visits.get(end.after as usize) == Some(&table),
-            Kind::Own => true,
-            Kind::Similar { .. } => false,
+            LookupKey::Stored { table } => self.visits.get(end.after as usize) == Some(&table),
+            LookupKey::Own => true,
+            LookupKey::Similar { .. } => false,
         }
     }
 
@@ -73,7 +74,7 @@ pub(super) struct TableFilters {
     pub(super) size: u64,
     pub(super) base_lg: Option<u8>,
     /// The places of the table's entries in the range of keys.
-    pub(super) marks: Marks,
+    pub(super) marks: FenceKeys,
 }
 
 pub(super) type Survey = Vec<Result<TableFilters, TuneFailure>>;
@@ -119,7 +120,7 @@ fn filters<R: ReadAt>(table: &Table<R>, marks: u64) -> TableFilters {
         sound: reader.is_some_and(|reader| reader.check().is_ok()),
         size: table.filter_handle().map_or(0, |handle| handle.size),
         base_lg: reader.map(|reader| reader.base_lg()),
-        marks: Marks::of(table, marks),
+        marks: FenceKeys::of(table, marks),
     }
 }
 
@@ -129,8 +130,8 @@ fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],
     key: &impl Fn(u32) -> &'k [u8],
-    (encoding, order): (KeyEncoding, Order),
-) -> filterblock::Result<Vec<(u32, End)>> {
+    (encoding, order): (KeyEncoding, KeyOrder),
+) -> filterblock::Result<Vec<(u32, LookupEnd)>> {
     let mut found = Vec::new();
     let mut left = decode_limit_of(table);
     let mut sought = sought.iter().peekable();
@@ -172,7 +173,7 @@ fn find<'k, R: ReadAt>(
                 waiting.next();
                 let is_internal = encoding != KeyEncoding::Whole;
                 let is_deletion = is_internal && entry_type(block.key()) == Some(DELETION);
-                found.push((number, End { after, is_deletion }));
+                found.push((number, LookupEnd { after, is_deletion }));
             }
         }
     }

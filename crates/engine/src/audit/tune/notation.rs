@@ -9,7 +9,7 @@ const MAX_DIGITS: usize = 18;
 const MAX_HEX_DIGITS: usize = 15;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Notation {
+pub(super) enum KeyNumber {
     /// The last run of decimal digits. `padded`: short numbers begin with zeros.
     Decimal {
         padded: bool,
@@ -54,7 +54,7 @@ fn digits_of(key: &[u8], is_digit: impl Fn(&u8) -> bool) -> Option<&[u8]> {
 }
 
 /// The order in which the low byte has at least twice as many values as the high byte; `None`: neither.
-fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Notation> {
+fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<KeyNumber> {
     let (mut first, mut last) = ([false; 256], [false; 256]);
     for key in keys {
         let (Some(&high), Some(&low)) = (key.get(key.len().wrapping_sub(width)), key.last()) else {
@@ -69,13 +69,13 @@ fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Nota
     let count = |seen: [bool; 256]| seen.into_iter().filter(|seen| *seen).count();
     let (first, last) = (count(first), count(last));
     if 2 * first <= last {
-        Some(Notation::BigEndian { width })
+        Some(KeyNumber::BigEndian { width })
     } else {
-        (2 * last <= first).then_some(Notation::LittleEndian { width })
+        (2 * last <= first).then_some(KeyNumber::LittleEndian { width })
     }
 }
 
-impl Notation {
+impl KeyNumber {
     pub(super) fn of<'k>(keys: impl Iterator<Item = &'k [u8]> + Clone) -> Option<Self> {
         let all = keys.clone().count();
         let most = |are: usize| all > 0 && are * 10 >= all * 9;

@@ -13,7 +13,7 @@ use crate::audit::current_manifest::{NO_CURRENT, is_goleveldb, missing_manifest}
 use crate::audit::file_type::explain;
 use crate::audit::inspect::missing_text;
 use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 use crate::audit::state;
 use crate::audit::stats::encoding_of;
 use crate::engine::Engine;
@@ -181,14 +181,14 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
         size: table.size,
         missing: missing.contains(&table.number).then(|| missing_text(folder, table)),
     });
-    let order = manifest.comparator().and_then(Order::of);
+    let order = manifest.comparator().and_then(KeyOrder::of);
     let input = Input {
         tables: tables.collect(),
         storage: &**folder.storage(),
         read: &engine.read,
         jobs: engine.jobs,
         manifest: order.map(|_| manifest),
-        order: order.unwrap_or(Order::Bytewise),
+        order: order.unwrap_or(KeyOrder::Bytewise),
         encoding: KeyEncoding::Internal,
         is_goleveldb: is_goleveldb(folder),
     };
@@ -238,7 +238,7 @@ fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
         read: &engine.read,
         jobs: engine.jobs,
         manifest: None,
-        order: Order::Bytewise,
+        order: KeyOrder::Bytewise,
         encoding,
         is_goleveldb: false,
     };

@@ -5,11 +5,11 @@ use std::ops::Range;
 use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy, table::Table};
 
 use crate::report::SimilarKind;
-use crate::{audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::SplitMix};
+use crate::{audit::key_encoding::KeyEncoding, audit::order::KeyOrder, audit::rates::SplitMix};
 
 /// Kinds of keys that are not in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Question {
+pub(super) enum KeyKind {
     /// Keys that do not resemble stored ones.
     Random,
     /// Made from stored ones.
@@ -22,7 +22,7 @@ pub(super) enum Question {
     Stranger(SimilarKind),
 }
 
-impl Question {
+impl KeyKind {
     /// The index in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
     pub(super) const fn place(self) -> usize {
         match self {
@@ -41,36 +41,36 @@ impl Question {
 }
 
 pub(super) const KINDS: usize = LOOKUPS.len();
-pub(super) const LOOKUPS: [Question; 7] = [
-    Question::Random,
-    Question::Similar(SimilarKind::Changed),
-    Question::Similar(SimilarKind::Between),
-    Question::Similar(SimilarKind::CutShort),
-    Question::Similar(SimilarKind::Lengthened),
-    Question::Present,
-    Question::Own,
+pub(super) const LOOKUPS: [KeyKind; 7] = [
+    KeyKind::Random,
+    KeyKind::Similar(SimilarKind::Changed),
+    KeyKind::Similar(SimilarKind::Between),
+    KeyKind::Similar(SimilarKind::CutShort),
+    KeyKind::Similar(SimilarKind::Lengthened),
+    KeyKind::Present,
+    KeyKind::Own,
 ];
 pub(super) const ASKED: usize = QUESTIONS.len();
 /// Those of lookups, and strangers.
-pub(super) const QUESTIONS: [Question; 11] = [
-    Question::Random,
-    Question::Similar(SimilarKind::Changed),
-    Question::Similar(SimilarKind::Between),
-    Question::Similar(SimilarKind::CutShort),
-    Question::Similar(SimilarKind::Lengthened),
-    Question::Present,
-    Question::Own,
-    Question::Stranger(SimilarKind::Changed),
-    Question::Stranger(SimilarKind::Between),
-    Question::Stranger(SimilarKind::CutShort),
-    Question::Stranger(SimilarKind::Lengthened),
+pub(super) const QUESTIONS: [KeyKind; 11] = [
+    KeyKind::Random,
+    KeyKind::Similar(SimilarKind::Changed),
+    KeyKind::Similar(SimilarKind::Between),
+    KeyKind::Similar(SimilarKind::CutShort),
+    KeyKind::Similar(SimilarKind::Lengthened),
+    KeyKind::Present,
+    KeyKind::Own,
+    KeyKind::Stranger(SimilarKind::Changed),
+    KeyKind::Stranger(SimilarKind::Between),
+    KeyKind::Stranger(SimilarKind::CutShort),
+    KeyKind::Stranger(SimilarKind::Lengthened),
 ];
 
 /// Made-up keys checked in one round.
 pub(super) const ROUND: usize = 4096;
 
 /// Successive questions for the same data block, none of which begins a [`ROUND`] but the first.
-pub(super) struct BlockQuestions {
+pub(super) struct BlockKeys {
     pub(super) offset: u64,
     /// The number of all questions up to the last of these.
     pub(super) end: usize,
@@ -78,12 +78,12 @@ pub(super) struct BlockQuestions {
 
 /// Questions of one kind: for each, a data block and the hash of a key.
 #[derive(Default)]
-pub(super) struct Questions {
-    pub(super) blocks: Vec<BlockQuestions>,
+pub(super) struct AskedKeys {
+    pub(super) blocks: Vec<BlockKeys>,
     hashes: Vec<KeyHash>,
 }
 
-impl Questions {
+impl AskedKeys {
     pub(super) fn len(&self) -> usize {
         self.blocks.last().map_or(0, |last| last.end)
     }
@@ -91,7 +91,7 @@ impl Questions {
     pub(super) fn push(&mut self, offset: u64, key: &[u8], policy: &SharedPolicy) {
         match self.blocks.last_mut() {
             Some(last) if last.offset == offset && last.end % ROUND != 0 => last.end += 1,
-            _ => self.blocks.push(BlockQuestions { offset, end: self.len() + 1 }),
+            _ => self.blocks.push(BlockKeys { offset, end: self.len() + 1 }),
         }
         self.hashes.extend(policy.hash_key(key));
     }
@@ -115,7 +115,7 @@ impl Questions {
 pub(super) fn locate<'k, R>(
     table: &Table<R>,
     keys: impl Iterator<Item = &'k [u8]>,
-    (encoding, order): (KeyEncoding, Order),
+    (encoding, order): (KeyEncoding, KeyOrder),
 ) -> filterblock::Result<Vec<u64>> {
     let mut keys = keys.peekable();
     let mut offsets = Vec::new();

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::effect::{LevelFacts, VisitSum};
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
-use super::questions::{KINDS, Question};
+use super::questions::{KINDS, KeyKind};
 use super::tally::LevelTally;
 use super::trial::{Answers, Trial};
-use crate::audit::rates::{Clusters, LookupWeights, TableEntries};
+use crate::audit::rates::{LookupWeights, RateGroups, TableWeight};
 use crate::report::TuneFailure;
 
 /// A table's answers for random keys. They wait for its weight, which depends on the entries of all tables.
@@ -25,7 +25,7 @@ pub(super) struct Waiting {
 impl Waiting {
     pub(super) fn new(table: usize, trial: &Trial) -> Self {
         let random = |answers: &Answers| {
-            let (passed, asked) = Question::Random.of(&answers.passed);
+            let (passed, asked) = KeyKind::Random.of(&answers.passed);
             [passed, asked].map(|number| u32::try_from(number).unwrap_or(u32::MAX))
         };
         let candidates = trial.candidates.iter().map(random).collect();
@@ -51,11 +51,11 @@ impl RandomVisits {
             each.map_or(0, |each| (each * input.size(table) as f64).round() as u64)
         };
         let entries = |(table, filters): (usize, &Result<TableFilters, TuneFailure>)| {
-            let Ok(filters) = filters else { return TableEntries::default() };
+            let Ok(filters) = filters else { return TableWeight::default() };
             let entries = counted.get(&table).copied().unwrap_or_else(|| estimated(table));
-            TableEntries { entries, marks: filters.marks.clone() }
+            TableWeight { entries, marks: filters.marks.clone() }
         };
-        let entries: Vec<TableEntries> = survey.iter().enumerate().map(entries).collect();
+        let entries: Vec<TableWeight> = survey.iter().enumerate().map(entries).collect();
         let sum = entries.iter().map(|of| of.entries as f64).sum::<f64>().max(1.0);
         let Some(manifest) = input.manifest else {
             return Self(entries.iter().map(|of| of.entries as f64 / sum).collect());
@@ -79,8 +79,8 @@ impl RandomVisits {
         for Waiting { table, candidates, now, .. } in waiting {
             let Some(tally) = tallies.get_mut(&input.level(*table)) else { continue };
             let weight = self.of_table(*table);
-            let add = |kinds: &mut [Clusters; KINDS], &[passed, asked]: &[u32; 2]| {
-                if let Some(clusters) = kinds.get_mut(Question::Random.place()) {
+            let add = |kinds: &mut [RateGroups; KINDS], &[passed, asked]: &[u32; 2]| {
+                if let Some(clusters) = kinds.get_mut(KeyKind::Random.place()) {
                     clusters.add(passed.into(), asked.into(), weight);
                 }
             };
@@ -99,9 +99,9 @@ impl RandomVisits {
         levels: &mut [LevelFacts],
         lookups: &[u64; KINDS],
     ) {
-        let lookups = Question::Random.of(lookups).max(1) as f64;
+        let lookups = KeyKind::Random.of(lookups).max(1) as f64;
         for level in levels {
-            let Some(sum) = level.visits.get_mut(Question::Random.place()) else { continue };
+            let Some(sum) = level.visits.get_mut(KeyKind::Random.place()) else { continue };
             let spread = sum.squares - sum.visits * sum.visits / lookups;
             let (mut visits, mut unfiltered) = (0.0, 0.0);
             for (table, usable) in usable.iter().enumerate() {

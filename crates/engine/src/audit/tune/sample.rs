@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
     use crate::audit::key_encoding::KeyEncoding;
-    use crate::audit::order::Order;
+    use crate::audit::order::KeyOrder;
     use crate::audit::tune::input::TableInfo;
 
     /// Tables without files: no table is opened here.
@@ -71,7 +71,7 @@ mod tests {
             read,
             jobs: None,
             manifest: None,
-            order: Order::Bytewise,
+            order: KeyOrder::Bytewise,
             encoding: KeyEncoding::Internal,
             is_goleveldb: false,
         }

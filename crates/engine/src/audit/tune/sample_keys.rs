@@ -14,7 +14,7 @@ use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::rea
 pub(super) const MAX_KEY: usize = 4096;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Drawn {
+pub(super) struct DrawnKey {
     pub(super) key: Vec<u8>,
     /// The next different key of the data block that is not too long.
     pub(super) next: Option<Vec<u8>>,
@@ -22,7 +22,7 @@ pub(super) struct Drawn {
 }
 
 /// Draws at most `count` keys. Also returns the tables that could not be read.
-pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, TuneFailure)>) {
+pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<DrawnKey>, Vec<(usize, TuneFailure)>) {
     let places = places(input, count);
     let of_table = |(table, places): (usize, &Vec<u64>)| {
         let drawn =
@@ -72,7 +72,7 @@ fn of_table<R: ReadAt>(
     places: &[u64],
     encoding: KeyEncoding,
     number: usize,
-) -> Result<Vec<(Drawn, f64)>> {
+) -> Result<Vec<(DrawnKey, f64)>> {
     let mut handles: Vec<BlockHandle> = table.data_blocks().collect::<Result<_>>()?;
     handles.sort_by_key(|handle| handle.offset);
     let mut random = SplitMix(number as u64);
@@ -105,7 +105,7 @@ fn of_block<R: ReadAt>(
     encoding: KeyEncoding,
     number: u32,
     random: &mut SplitMix,
-    drawn: &mut Vec<(Drawn, f64)>,
+    drawn: &mut Vec<(DrawnKey, f64)>,
 ) -> Result<u64> {
     let mut entries = table.block_cursor(handle)?;
     let mut count = 0_u64;
@@ -134,7 +134,7 @@ fn of_block<R: ReadAt>(
         }
         while chosen.next_if_eq(&at).is_some() {
             if key.len() <= MAX_KEY {
-                drawn.push((Drawn { key: key.to_vec(), next: None, table: number }, weight));
+                drawn.push((DrawnKey { key: key.to_vec(), next: None, table: number }, weight));
             }
         }
         at += 1;
@@ -148,7 +148,7 @@ pub(super) fn entry_type(key: &[u8]) -> Option<u8> {
 }
 
 /// Draws the same number of keys again, each in proportion to its weight.
-fn resample(drawn: &[(Drawn, f64)]) -> Vec<Drawn> {
+fn resample(drawn: &[(DrawnKey, f64)]) -> Vec<DrawnKey> {
     let total: f64 = drawn.iter().map(|(_, weight)| weight).sum();
     let step = total / drawn.len() as f64;
     let (mut sum, mut due) = (0.0, step / 2.0);
@@ -168,7 +168,7 @@ mod tests {
     use filterblock::table::{ReadOptions, TableBuilder, WriteOptions};
 
     use super::*;
-    use crate::audit::order::Order;
+    use crate::audit::order::KeyOrder;
     use crate::audit::reading::read_options;
     use crate::audit::tune::input::TableInfo;
 
@@ -189,7 +189,7 @@ mod tests {
             read,
             jobs: None,
             manifest: None,
-            order: Order::Bytewise,
+            order: KeyOrder::Bytewise,
             encoding: KeyEncoding::Whole,
             is_goleveldb: false,
         }

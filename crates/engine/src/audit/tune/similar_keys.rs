@@ -2,7 +2,7 @@
 //!
 //! Missing numbers match most often: LevelDB's hash hardly separates keys that differ only in their last bytes.
 
-use super::notation::{MAX_GAP, Notation};
+use super::notation::{KeyNumber, MAX_GAP};
 use crate::audit::rates::SplitMix;
 use crate::report::SimilarKind;
 
@@ -14,7 +14,7 @@ const MOST: u64 = 4;
 /// The form of stored keys.
 #[derive(Debug)]
 pub(super) struct SimilarKeys {
-    notation: Notation,
+    notation: KeyNumber,
     /// The numbers in keys are a sequence with gaps, rather than random.
     is_sequence: bool,
     has_one_length: bool,
@@ -42,8 +42,8 @@ impl SimilarKeys {
         let bytes = |occurs: &[bool; 256]| {
             (0..=u8::MAX).zip(occurs).filter(|(_, occurs)| **occurs).map(|(byte, _)| byte).collect()
         };
-        let found = Notation::of(keys.clone().map(|(key, _)| key));
-        let notation = found.unwrap_or(Notation::BigEndian { width: 8 });
+        let found = KeyNumber::of(keys.clone().map(|(key, _)| key));
+        let notation = found.unwrap_or(KeyNumber::BigEndian { width: 8 });
         let is_sequence = found.is_some() && notation.is_sequence(keys);
         let bytes = occurring.iter().map(bytes).collect();
         Self { notation, is_sequence, has_one_length: lengths.0 >= lengths.1, bytes }

@@ -1,10 +1,10 @@
 //! Simulated databases: the intervals of sizes and of reads contain the true value as often as they claim.
 
 use super::effect::{LevelFacts, TuneModel, VisitSum};
-use super::questions::{KINDS, Question};
+use super::questions::{KINDS, KeyKind};
 use super::tally::{LevelTally, Sum};
 use crate::audit::rates::simulated::{Held, TABLES, normal, passed, printed_quantile};
-use crate::audit::rates::{MeasuredRate, SplitMix};
+use crate::audit::rates::{Rate, SplitMix};
 use crate::report::Estimate;
 
 /// A level of a simulated database.
@@ -36,7 +36,7 @@ fn level(of: &Level, lookups: u64, random: &mut SplitMix) -> (LevelFacts, f64, f
     // The tables tried are spread over the level.
     for part in 0..of.tried {
         let at = part * of.tables / of.tried + random.next() % (of.tables / of.tried);
-        tally.now[Question::Random.place()].add(passed(rates[at as usize], ASKED, random), ASKED, 1.0);
+        tally.now[KeyKind::Random.place()].add(passed(rates[at as usize], ASKED, random), ASKED, 1.0);
     }
     let mut visits = VisitSum::default();
     for _ in 0..lookups {
@@ -163,5 +163,5 @@ fn all_pass_without_filters() {
     let bare = Level { tables: 2, tried: 2, each: Some(2), visited: 1.0, rate: 1.0, differ: 0.0 };
     let (reads, truth, _) = reads_of(&[bare], 50, &mut SplitMix(1));
     assert_eq!((reads.low, reads.value, reads.high, truth), (2.0, 2.0, 2.0, 2.0));
-    assert_eq!(MeasuredRate::ALL.rate, 1.0);
+    assert_eq!(Rate::ALL.rate, 1.0);
 }

@@ -1,8 +1,8 @@
 //! Sums of trials, for each level.
 
-use super::questions::{KINDS, QUESTIONS, Question};
+use super::questions::{KINDS, KeyKind, QUESTIONS};
 use super::trial::{Answers, Trial};
-use crate::{audit::rates::Clusters, audit::rates::student, report::Estimate};
+use crate::{audit::rates::RateGroups, audit::rates::student, report::Estimate};
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
@@ -17,14 +17,14 @@ pub(super) struct LevelTally {
     pub(super) tried_size: u64,
     pub(super) entries: Sum,
     pub(super) candidates: Vec<CandidateTally>,
-    /// False-positive rates of the filters in use, by [`Question`].
-    pub(super) now: [Clusters; KINDS],
+    /// False-positive rates of the filters in use, by [`KeyKind`].
+    pub(super) now: [RateGroups; KINDS],
 }
 
 #[derive(Clone, Default, Debug)]
 pub(super) struct CandidateTally {
     pub(super) size: Sum,
-    pub(super) passed: [Clusters; KINDS],
+    pub(super) passed: [RateGroups; KINDS],
 }
 
 /// A sum over tables of a number that grows with the size of the file.
@@ -84,7 +84,7 @@ impl LevelTally {
             tried_size: 0,
             entries: Sum::default(),
             candidates: vec![CandidateTally::default(); candidates],
-            now: [Clusters::default(); KINDS],
+            now: [RateGroups::default(); KINDS],
         }
     }
 
@@ -93,16 +93,16 @@ impl LevelTally {
         self.tried += 1;
         self.tried_size += file_size;
         self.entries.add(trial.entries, file_size);
-        let count = |clusters: &mut [Clusters; KINDS], answers: &Answers| {
+        let count = |clusters: &mut [RateGroups; KINDS], answers: &Answers| {
             for (question, &(passed, asked)) in QUESTIONS.into_iter().zip(&answers.passed) {
                 // Keys of lookups are checked once for each lookup: their number is their weight.
                 let (of, weight) = match question {
-                    Question::Random => continue,
-                    Question::Similar(kind) => {
+                    KeyKind::Random => continue,
+                    KeyKind::Similar(kind) => {
                         (question, visits.get(kind as usize).copied().unwrap_or_default())
                     }
-                    Question::Present | Question::Own => (question, asked as f64),
-                    Question::Stranger(kind) => (Question::Similar(kind), asked as f64),
+                    KeyKind::Present | KeyKind::Own => (question, asked as f64),
+                    KeyKind::Stranger(kind) => (KeyKind::Similar(kind), asked as f64),
                 };
                 if let Some(clusters) = clusters.get_mut(of.place()) {
                     clusters.add(passed, asked, weight);

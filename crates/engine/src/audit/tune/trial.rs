@@ -8,14 +8,14 @@ use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Resu
 use super::candidates::Candidate;
 use super::entries::{Entries, over_limit};
 use super::hash_evidence::{HashCheck, HashEvidence};
-use super::questions::{ASKED, QUESTIONS, Question, Questions, ROUND, locate};
+use super::questions::{ASKED, AskedKeys, KeyKind, QUESTIONS, ROUND, locate};
 use super::similar_keys::SimilarKeys;
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats};
 use crate::audit::verify::FalseNegativeCount;
 use crate::report::{ErrorKind, SimilarKind, TuneFailure};
 use crate::{
-    audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
+    audit::key_encoding::KeyEncoding, audit::order::KeyOrder, audit::policies::Policy,
     audit::reading::decode_limit_of,
 };
 
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
     /// Of the candidates; the filters in use are checked with it, too.
     pub(super) policy: Policy,
     pub(super) encoding: KeyEncoding,
-    pub(super) order: Order,
+    pub(super) order: KeyOrder,
     pub(super) similar: &'a SimilarKeys,
     /// Random keys to check in each part of the table.
     pub(super) random: u64,
@@ -58,7 +58,7 @@ pub(super) struct Trial {
 pub(super) struct Answers {
     /// Bytes of the filter block; 0 for the filters in use.
     pub(super) size: u64,
-    /// (may match, checked), by [`Question`].
+    /// (may match, checked), by [`KeyKind`].
     pub(super) passed: [(u64, u64); ASKED],
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Answers {
 pub(super) fn run<R: ReadAt>(
     table: &Table<R>,
     plan: &Plan<'_>,
-    sought: &[(&[u8], Question)],
+    sought: &[(&[u8], KeyKind)],
 ) -> std::result::Result<Trial, TuneFailure> {
     let policy = &plan.policy.with_bits(10);
     let offsets = locate(table, sought.iter().map(|(key, _)| *key), (plan.encoding, plan.order))?;
@@ -144,20 +144,20 @@ fn made_questions<R: ReadAt>(
     plan: &Plan<'_>,
     policy: &SharedPolicy,
     random: &mut SplitMix,
-) -> std::result::Result<[Questions; ASKED], TuneFailure> {
-    let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::default());
+) -> std::result::Result<[AskedKeys; ASKED], TuneFailure> {
+    let mut questions: [AskedKeys; ASKED] = std::array::from_fn(|_| AskedKeys::default());
     for (question, questions) in QUESTIONS.into_iter().zip(&mut questions) {
         match question {
-            Question::Random => random_keys(questions, entries, plan, policy, random),
-            Question::Similar(kind) => made_keys(kind, questions, entries, table, plan, policy, random)?,
-            Question::Present | Question::Own | Question::Stranger(_) => {}
+            KeyKind::Random => random_keys(questions, entries, plan, policy, random),
+            KeyKind::Similar(kind) => made_keys(kind, questions, entries, table, plan, policy, random)?,
+            KeyKind::Present | KeyKind::Own | KeyKind::Stranger(_) => {}
         }
     }
     Ok(questions)
 }
 
 fn random_keys(
-    questions: &mut Questions,
+    questions: &mut AskedKeys,
     entries: &Entries,
     plan: &Plan<'_>,
     policy: &SharedPolicy,
@@ -179,7 +179,7 @@ fn random_keys(
 /// Leaves out made keys that are stored, or outside the range of the entries.
 fn made_keys<R: ReadAt>(
     kind: SimilarKind,
-    questions: &mut Questions,
+    questions: &mut AskedKeys,
     entries: &Entries,
     table: &Table<R>,
     plan: &Plan<'_>,
@@ -228,7 +228,7 @@ fn in_rounds(count: usize) -> impl Iterator<Item = usize> {
 /// `end`: of the data blocks, where LevelDB starts one more block, which stays empty.
 fn try_all(
     entries: &Entries,
-    questions: &[Questions; ASKED],
+    questions: &[AskedKeys; ASKED],
     end: u64,
     plan: &Plan<'_>,
     trial: &mut Trial,
@@ -257,14 +257,14 @@ fn try_all(
 /// Checks keys of each kind; made-up keys only until enough of them may match.
 fn check<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
-    questions: &[Questions; ASKED],
+    questions: &[AskedKeys; ASKED],
     start: u64,
     answers: &mut Answers,
 ) {
     for ((question, questions), (passed, asked)) in
         QUESTIONS.into_iter().zip(questions).zip(&mut answers.passed)
     {
-        let are_made_up = matches!(question, Question::Random | Question::Similar(_));
+        let are_made_up = matches!(question, KeyKind::Random | KeyKind::Similar(_));
         let enough = if are_made_up { ENOUGH } else { u64::MAX };
         let before = *passed;
         let index = |offset: u64| index_at(reader, offset - start);
@@ -302,7 +302,7 @@ fn check_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) 
     let Some(filter) = table.filter() else { return };
     let (filters, blocks) = (FilterStats::new(filter.clone()), Blocks::list(table));
     let rate = random_rate(&filters, &FilterWeights::new(&filters, Some(&blocks.offsets)), most);
-    if let (Some(passed), Some(rate)) = (now.passed.get_mut(Question::Random.place()), rate) {
+    if let (Some(passed), Some(rate)) = (now.passed.get_mut(KeyKind::Random.place()), rate) {
         *passed = ((rate.rate * rate.asked as f64).round() as u64, rate.asked);
     }
 }
@@ -310,7 +310,7 @@ fn check_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) 
 /// Checks the filters in use, if they are sound and of the plan's policy.
 fn check_present_filters<R: ReadAt>(
     table: &Table<R>,
-    questions: &[Questions; ASKED],
+    questions: &[AskedKeys; ASKED],
     plan: &Plan<'_>,
     trial: &mut Trial,
 ) {

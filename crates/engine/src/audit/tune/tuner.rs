@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use filterblock::LegacyHash;
 
-use super::candidates::{Candidate, USUAL_BASE_LG, candidates};
+use super::candidates::{Candidate, DEFAULT_BASE_LG, candidates};
 use super::hash_evidence::HashEvidence;
 use super::in_use::{hash_in, in_use};
 use super::input::{Input, Request};
@@ -14,13 +14,13 @@ use super::level_traffic::{
 use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
 use super::{
-    conclusion::TuneResults, lookups::Survey, lookups::settle, questions::Question,
+    conclusion::TuneResults, lookups::Survey, lookups::settle, questions::KeyKind,
     random_visits::RandomVisits, random_visits::Waiting, sample::choose, sample_keys::draw,
     similar_keys::SimilarKeys,
 };
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::rates::ProbeBudget;
-use crate::audit::stats::OLD_NAME;
+use crate::audit::stats::LEGACY_POLICY_NAME;
 use crate::report::{TuneFailure, Tuning};
 use crate::run::Watch;
 use crate::run::map;
@@ -61,7 +61,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let chosen = choose(input, request.all, &faults);
     let in_use = in_use(input, &survey, policy, &chosen);
     let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
-    let base_lg = most_used.map_or(USUAL_BASE_LG, |(base_lg, _)| base_lg);
+    let base_lg = most_used.map_or(DEFAULT_BASE_LG, |(base_lg, _)| base_lg);
     let most_used = most_used.map(|(_, bits)| bits);
     let bits: Vec<u32> = most_used.into_iter().chain(in_use.keys().map(|(_, bits)| *bits)).collect();
     let candidates = candidates(base_lg, &bits);
@@ -121,7 +121,7 @@ struct Policies {
 fn policies_of(given: Option<Policy>, is_goleveldb: bool, survey: &Survey) -> Policies {
     let usual = if is_goleveldb { Policy::Builtin(LegacyHash::Unsigned) } else { Policy::Builtin2 };
     let filters = || survey.iter().filter_map(|filters| filters.as_ref().ok());
-    let is_set = |name: &str| [Policy::Builtin2.name(), OLD_NAME].contains(&name);
+    let is_set = |name: &str| [Policy::Builtin2.name(), LEGACY_POLICY_NAME].contains(&name);
     let sound = filters().filter(|filters| filters.sound).filter_map(|filters| filters.name.as_deref());
     let found = PolicyCounts::of(&mut sound.filter(|name| is_set(name)).map(str::as_bytes)).most_frequent();
     let mut names: Vec<&str> = filters().filter_map(|filters| filters.name.as_deref()).collect();
@@ -144,7 +144,7 @@ struct Trials<'a> {
     policy: Policy,
     similar: &'a SimilarKeys,
     /// By table, the keys that lookups do not find.
-    sought: &'a [Vec<(&'a [u8], Question)>],
+    sought: &'a [Vec<(&'a [u8], KeyKind)>],
     /// Random keys to check in the filters in use of one table.
     random_keys: u64,
     watch: &'a dyn Watch,

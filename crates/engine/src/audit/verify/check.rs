@@ -10,7 +10,7 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::stretches::TableStretches;
 use super::walk::{Walk, Walked};
 use super::{budget::Budget, false_negatives::FalseNegativeCheck};
-use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
+use crate::audit::correct::{key_orders::CandidateOrders, table::Correcting};
 use crate::audit::current_manifest::size_conflict;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
@@ -76,7 +76,7 @@ fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
     let limit = decode_limit(engine.max_output, size);
     Correcting::new(
         source,
-        &KeyOrders::known(),
+        &CandidateOrders::known(),
         &engine.read,
         limit,
         Box::new(move |_, bit| *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(bit)),
@@ -269,7 +269,7 @@ mod tests {
     use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
     use super::*;
-    use crate::audit::order::Order;
+    use crate::audit::order::KeyOrder;
 
     /// A table, and all that happens while it is verified.
     struct Watched {
@@ -300,7 +300,7 @@ mod tests {
         let entries = 0..20_000_u32;
         entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
-        let engine = Engine::new().order(Some(Order::Bytewise));
+        let engine = Engine::new().order(Some(KeyOrder::Bytewise));
         let report = |bytes| watched.events.borrow_mut().push(Event::Progress(bytes));
         let verdict = table(&watched, None, true, &engine, false, &report);
         assert_eq!((verdict.entries, verdict.problems.is_empty()), (20_000, true));

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::stretches::Stretch;
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 
 /// A place in the order of a lookup: the first one is the least.
 pub(super) type Place = (u8, u64);
@@ -12,7 +12,7 @@ pub(super) type Place = (u8, u64);
 pub(super) type Range<'a> = (&'a [u8], &'a [u8]);
 
 /// Finds where something may be newer than what a lookup reaches before it. `items`: places, file numbers, stretches.
-pub(super) fn doubtful<'a>(mut items: Vec<(Place, u64, &'a Stretch)>, order: Order) -> Vec<Range<'a>> {
+pub(super) fn doubtful<'a>(mut items: Vec<(Place, u64, &'a Stretch)>, order: KeyOrder) -> Vec<Range<'a>> {
     items.retain(|(.., stretch)| {
         let [first, last] = &stretch.ends;
         order.compare(first, last) != Ordering::Greater
@@ -108,7 +108,7 @@ mod tests {
 
     fn stretch(first: &str, last: &str, least: u64, greatest: u64) -> Stretch {
         let [mut stretch, end] = [first, last].map(|key| Stretch::new(key.as_bytes(), least));
-        stretch.add_unsorted(&end.ends[1], greatest, Order::Bytewise);
+        stretch.add_unsorted(&end.ends[1], greatest, KeyOrder::Bytewise);
         stretch
     }
 
@@ -116,7 +116,7 @@ mod tests {
     fn ranges(items: &[(Place, u64, Stretch)]) -> Vec<String> {
         let items = items.iter().map(|(place, number, stretch)| (*place, *number, stretch)).collect();
         let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
-        doubtful(items, Order::Bytewise).iter().map(|(a, b)| format!("{}-{}", text(a), text(b))).collect()
+        doubtful(items, KeyOrder::Bytewise).iter().map(|(a, b)| format!("{}-{}", text(a), text(b))).collect()
     }
 
     /// Only where keys overlap and numbers do not rule it out is anything read again.

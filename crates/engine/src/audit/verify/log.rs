@@ -7,13 +7,13 @@ use filterblock::Error;
 use filterblock::database::{LogWrite, LogWrites, Manifest};
 
 use super::stretches::Stretch;
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 use crate::audit::skipped::{Skipped, ZeroFinder};
 use crate::report::{Checked, Code, Note, Problem};
 use crate::words::counted;
 
 /// `order`: `None` if unknown.
-pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Checked {
+pub(crate) fn log(source: &mut dyn Read, order: Option<KeyOrder>) -> Checked {
     let zeros = RefCell::new(ZeroFinder::default());
     let mut writes = LogWrites::new(Watched { source, zeros: &zeros });
     let mut found = Found { order, ..Found::default() };
@@ -81,7 +81,7 @@ const MAX_GAPS: usize = 16;
 #[derive(Default)]
 struct Found {
     verdict: Checked,
-    order: Option<Order>,
+    order: Option<KeyOrder>,
     writes: u64,
     batches: u64,
     /// The offset of the last batch, and the sequence number of its last write so far.

@@ -10,7 +10,7 @@ use filterblock::table::ReadAt;
 
 use super::{Versions, check::table, log};
 use crate::audit::current_manifest::{NO_CURRENT, current, missing_manifest};
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 use crate::audit::skipped::Skipped;
 use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::Engine;
@@ -71,7 +71,7 @@ pub(crate) fn other(kind: OtherFile, file: &TableFile, contents: &mut dyn Read) 
     match kind {
         OtherFile::Log => {
             let listed = folder.filter(|_| file.listed);
-            let order = listed.and_then(Folder::comparator).and_then(Order::of);
+            let order = listed.and_then(Folder::comparator).and_then(KeyOrder::of);
             let mut verdict = log(contents, order);
             if listed.is_some_and(|folder| !folder.is_log_live(&file.path)) {
                 verdict.notes.push(Note::ObsoleteLog);

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::false_negatives::StoredKey;
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 
 /// Stretches of a table.
 const MAX_STRETCHES: u64 = 64;
@@ -25,7 +25,7 @@ impl Stretch {
     }
 
     /// The key may be anywhere.
-    pub(super) fn add_unsorted(&mut self, key: &[u8], number: u64, order: Order) {
+    pub(super) fn add_unsorted(&mut self, key: &[u8], number: u64, order: KeyOrder) {
         let [first, last] = &mut self.ends;
         for (end, beyond) in [(first, Ordering::Less), (last, Ordering::Greater)] {
             if order.compare(key, end) == beyond {

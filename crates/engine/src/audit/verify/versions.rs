@@ -14,7 +14,7 @@ use filterblock::table::ReadOptions;
 use super::doubt::{Place, Range, doubtful, joined};
 use super::stretches::Stretch;
 use crate::audit::current_manifest::is_goleveldb;
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 use crate::engine::Engine;
 use crate::report::{Checked, Code, Problem};
 use crate::run::TableFile;
@@ -67,7 +67,7 @@ impl Versions {
     pub(crate) fn problem(&self, folder: &Folder, engine: &Engine) -> Option<Problem> {
         let database = folder.database();
         let manifest = database.manifest().ok()?;
-        let order = Order::of(manifest.comparator()?)?;
+        let order = KeyOrder::of(manifest.comparator()?)?;
         let places = Places { is_goleveldb: is_goleveldb(folder) };
         let mut items = Vec::new();
         for table in database.tables() {
@@ -127,7 +127,7 @@ impl Places {
 
 struct Check<'a> {
     database: &'a Database,
-    order: Order,
+    order: KeyOrder,
     places: Places,
     engine: &'a Engine,
     options: &'a ReadOptions,

@@ -7,7 +7,7 @@ use super::budget::{Budget, Exceeded};
 use super::false_negatives::{BATCH_KEYS, Batch, StoredKey};
 use super::stretches::TableStretches;
 use super::{extents::BlockExtents, false_negatives::FalseNegativeCheck, order::OrderCheck};
-use crate::audit::correct::key_orders::{Between, KeyOrders};
+use crate::audit::correct::key_orders::{CandidateOrders, KeyBounds};
 use crate::audit::correct::{corrected, patched};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
@@ -269,8 +269,8 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
         self.tried_bits += 1;
         let bytes = self.table.source().read_at(handle.offset, len).ok()?;
-        let between = Between { after: bounds.after, up_to: bounds.up_to };
-        let (orders, mut left) = (KeyOrders::known(), self.budget.left());
+        let between = KeyBounds { after: bounds.after, up_to: bounds.up_to };
+        let (orders, mut left) = (CandidateOrders::known(), self.budget.left());
         let found = corrected(&bytes, |right| {
             orders.ascending(patched::entries(&right, &read_options())?, between, |entry| {
                 left = left.checked_sub(entry.key().len() as u64)?;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::scale::{Linear, Log};
 use super::svg::{self, Anchor, Shape, number};
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::report::Estimate;
 
 /// In pixels, above a plot: for the name of its vertical axis.
@@ -51,8 +51,8 @@ impl Interval {
     }
 }
 
-impl From<MeasuredRate> for Interval {
-    fn from(rate: MeasuredRate) -> Self {
+impl From<Rate> for Interval {
+    fn from(rate: Rate) -> Self {
         Self { value: rate.rate, low: rate.low, high: rate.high }
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::page::pictures::{CurveMark, CurvePoint, TuneCurve, curve as picture};
 use crate::page::request::Shown;
 use crate::page::words::message;
@@ -68,7 +68,7 @@ fn line(page: &Shown<'_>, tuning: &Tuning, of: &Candidate) -> Vec<Cell> {
 }
 
 /// Returns the rate that advice rests on: of the user's lookups, or else of random keys.
-fn rate(rates: &Rates) -> Option<MeasuredRate> {
+fn rate(rates: &Rates) -> Option<Rate> {
     rates.lookups.or(rates.random)
 }
 

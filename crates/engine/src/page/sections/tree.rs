@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
-use crate::audit::order::Order;
+use crate::audit::order::KeyOrder;
 use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::request::Shown;
@@ -19,7 +19,7 @@ pub(crate) fn tree(page: &Shown<'_>) -> Markup {
     if tree.levels.is_empty() || overview.kind == Kind::Table {
         return html! {};
     }
-    let is_known = overview.comparator.as_deref().is_none_or(|name| Order::of(name).is_some());
+    let is_known = overview.comparator.as_deref().is_none_or(|name| KeyOrder::of(name).is_some());
     let not_live = overview.tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64;
     html! {
         section {

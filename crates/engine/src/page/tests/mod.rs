@@ -13,7 +13,7 @@ use models::{database, table, unfiltered};
 use super::document::document;
 use super::request::Shown;
 use super::verdict::facts;
-use crate::audit::CutKey;
+use crate::audit::TruncatedKey;
 use crate::audit::overview::{Kind, Overview, OverviewProblems};
 use crate::audit::tune::advise;
 use crate::audit::tune::examples::{tuning, with_lookups};
@@ -278,7 +278,7 @@ fn hostile_names_are_text() {
     let mut hostile = table(1, 0, 0);
     hostile.path = NAME.into();
     hostile.filter.as_mut().unwrap().policy = "\u{202e}evil\u{2066}".repeat(2000);
-    hostile.ends = Some([CutKey::new(SCRIPT.as_bytes()), CutKey::new("\u{200f}\0\n".as_bytes())]);
+    hostile.ends = Some([TruncatedKey::new(SCRIPT.as_bytes()), TruncatedKey::new("\u{200f}\0\n".as_bytes())]);
     let long = [b"\xff\xfe]]>-->".as_slice(), &b"x".repeat(10_000)].concat();
     let mut overview = Overview {
         comparator: Some(SCRIPT.repeat(1000).into_bytes()),

@@ -1,8 +1,8 @@
 //! Invented databases.
 
-use crate::audit::CutKey;
+use crate::audit::TruncatedKey;
 use crate::audit::overview::{Kind, Overview, spans::Spans};
-use crate::audit::rates::MeasuredRate;
+use crate::audit::rates::Rate;
 use crate::report::{EntryCount, FilterBlock, Name, Table};
 
 /// A table of a database, with filters. `at`: its position on its level.
@@ -13,7 +13,7 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
         live: Some(true),
         level: Some(level),
         number: Some(number),
-        ends: Some([at, at + 1].map(|at| CutKey::new(format!("user/{at:012}/settings").as_bytes()))),
+        ends: Some([at, at + 1].map(|at| TruncatedKey::new(format!("user/{at:012}/settings").as_bytes()))),
         file_size: Some(2_000_000 + number * 7),
         data_blocks: Some(500),
         entries: Some(EntryCount { count: 20_000 + number, low: 19_000, high: 40_000, exact: false }),
@@ -28,8 +28,8 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
             probes: Some(6),
             base_lg: 11,
             estimated_fpr: Some(0.0084),
-            random_fpr: MeasuredRate::of(passed, 400_000),
-            similar_fpr: MeasuredRate::of(11, 1000),
+            random_fpr: Rate::of(passed, 400_000),
+            similar_fpr: Rate::of(11, 1000),
             ..FilterBlock::default()
         }),
         ..Table::default()

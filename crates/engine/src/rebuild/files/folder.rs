@@ -21,7 +21,7 @@ use crate::walk::PathError;
 
 /// An open folder. On Unix, it stays the same, whatever becomes of its path. Names given to methods have no slash.
 #[derive(Clone, Debug)]
-pub(crate) struct Folder {
+pub(crate) struct Dir {
     handle: Arc<Handle>,
     /// The path, with links resolved.
     real: PathBuf,
@@ -36,7 +36,7 @@ const MAX_NOTE: usize = 256 << 20;
 const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, so nothing is removed; once the file \
                          system is sound, run the same again";
 
-impl Folder {
+impl Dir {
     /// Opens the folder at `path` and its parent, which is returned first; `None`: the folder is the root. Links on the
     /// way are followed once, before the first folder is opened.
     pub(crate) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {

@@ -1,5 +1,5 @@
 //! All changes of `rebuild` and `repair` to files and folders, except that taking the lock may make the LOCK file. On
-//! Unix, each is relative to an open [`Folder`], whose path is resolved once: a user who can write to a folder on the
+//! Unix, each is relative to an open [`Dir`], whose path is resolved once: a user who can write to a folder on the
 //! path may replace the next one with a link at any time.
 
 mod folder;
@@ -13,7 +13,7 @@ mod status;
 mod system;
 mod volume;
 
-pub(crate) use folder::Folder;
+pub(crate) use folder::Dir;
 pub(crate) use new_file::NewFile;
 pub(crate) use session::Purpose;
 pub(super) use status::{Status, is_root};

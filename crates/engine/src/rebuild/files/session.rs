@@ -1,4 +1,4 @@
-//! The state that is shared by the folders opened by one call to `Folder::open`, and by the files and folders in them.
+//! The state that is shared by the folders opened by one call to `Dir::open`, and by the files and folders in them.
 //! The system calls that an [`Operation`] describes are made by [`Session::perform`].
 
 use std::ffi::OsStr;

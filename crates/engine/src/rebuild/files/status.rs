@@ -11,7 +11,7 @@ use super::session::Session;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FileType {
     File,
-    Folder,
+    Dir,
     Link,
     Other,
 }
@@ -44,7 +44,7 @@ impl Status {
     }
 
     pub(crate) fn is_folder(&self) -> bool {
-        self.file_type == FileType::Folder
+        self.file_type == FileType::Dir
     }
 
     /// Returns true for the same file, unchanged in length and in time of modification.

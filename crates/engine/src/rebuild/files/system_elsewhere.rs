@@ -80,7 +80,7 @@ pub(super) fn status_of(file: &File) -> io::Result<Status> {
 fn status(found: &fs::Metadata) -> Status {
     let file_type = match found.file_type() {
         kind if kind.is_file() => FileType::File,
-        kind if kind.is_dir() => FileType::Folder,
+        kind if kind.is_dir() => FileType::Dir,
         kind if kind.is_symlink() => FileType::Link,
         _ => FileType::Other,
     };

@@ -132,7 +132,7 @@ fn status(found: &Stat) -> Status {
     use rustix::fs::FileType as Raw;
     let file_type = match Raw::from_raw_mode(found.st_mode) {
         Raw::RegularFile => FileType::File,
-        Raw::Directory => FileType::Folder,
+        Raw::Directory => FileType::Dir,
         Raw::Symlink => FileType::Link,
         _ => FileType::Other,
     };

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::{collections::BTreeMap, fs, io};
 
 use super::super::files::hook::{self, Hook, Operation};
-use super::super::files::{Folder, Purpose};
+use super::super::files::{Dir, Purpose};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
 use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER};
@@ -149,7 +149,7 @@ fn a_folder_that_takes_the_place_of_a_new_one_is_not_written_to() {
         fs::set_permissions(root.database(), fs::Permissions::from_mode(0o750)).unwrap();
         let hook: Arc<dyn Hook> = Arc::new(Replacing { other });
         let made = hook::with(&hook, || {
-            let (_, dir) = Folder::open(&root.database(), Purpose::InPlace).unwrap();
+            let (_, dir) = Dir::open(&root.database(), Purpose::InPlace).unwrap();
             dir.make_folder("new").map(drop)
         });
         let error = made.unwrap_err().to_string();

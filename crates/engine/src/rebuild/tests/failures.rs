@@ -7,7 +7,7 @@ use filterblock::{BloomFilterPolicy, FilterPolicy, Keys};
 use filterblock_crash_states::{History, Random, Tree, sample};
 
 use super::super::files::hook::{Hook, Operation};
-use super::super::files::{Folder, Purpose};
+use super::super::files::{Dir, Purpose};
 use super::super::filters::TableFilters;
 use super::super::table::{OutputFile, rewrite};
 use super::super::{FilterRequest, Options};
@@ -148,7 +148,7 @@ impl FilterPolicy for Forgetful {
 #[test]
 fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
     let root = Root::with(Sample::Levels, Mode::InPlace);
-    let (_, dir) = Folder::open(&root.database(), Purpose::InPlace).unwrap();
+    let (_, dir) = Dir::open(&root.database(), Purpose::InPlace).unwrap();
     let request = Options {
         filters: FilterRequest::Drop,
         keep_undecodable: true,

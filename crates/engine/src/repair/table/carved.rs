@@ -6,11 +6,11 @@ use filterblock::KeyFormat;
 use filterblock::table::{BlockHandle, ReadAt};
 
 use super::partial::{self, Stored};
-use super::stored::{self, Between};
+use super::stored::{self, KeyBounds};
 use super::{Blocks, Expected, Limits, SavedTable, Unsorted, indexed};
 use crate::audit::correct::footer;
 use crate::audit::scan::carve::{
-    finder::{BlockFinder, Stretch},
+    finder::{BlockFinder, Region},
     kind::{BlockKind, KnownBlocks},
 };
 use crate::repair::lost::{Bound, LostRange};
@@ -41,16 +41,16 @@ impl Carved {
             .next(|source, handle| !budget.is_spent() && KnownBlocks::is_block(source, handle, options))?
         {
             match stretch {
-                Stretch::Gap(gap) => {
+                Region::Gap(gap) => {
                     known.add_gap(&gap);
                     carved.stretches.push(FileRun::Gap(gap));
                 }
                 // Blocks in a row are found without decoding them.
-                Stretch::Block(handle) if budget.is_spent() => {
+                Region::Block(handle) if budget.is_spent() => {
                     let end = handle.end().unwrap_or(handle.offset);
                     carved.stretches.push(FileRun::Gap(handle.offset..end));
                 }
-                Stretch::Block(handle) => {
+                Region::Block(handle) => {
                     match known.kind(source, handle, options) {
                         BlockKind::Data => carved.stretches.push(FileRun::Data(handle)),
                         BlockKind::Handles => carved.add_handles(source, handle, expected)?,
@@ -126,7 +126,7 @@ pub(super) fn read<R: ReadAt>(
                 continue;
             }
         };
-        let between = Between { order, after: table.facts.largest.as_deref(), up_to: None };
+        let between = KeyBounds { order, after: table.facts.largest.as_deref(), up_to: None };
         let found = stored::block(source, handle, &mut table.patches, &between, expected.limits)?;
         match found.filter(|found| found.facts.entries > 0 || found.facts.left_out == 0) {
             Some(mut found) => {
@@ -181,7 +181,7 @@ fn save_beginning<R: ReadAt>(
         None => return Ok(()),
     };
     let up_to = expected.record.map(|record| &*record.largest);
-    let between = Between { order: expected.order, after: table.facts.largest.as_deref(), up_to };
+    let between = KeyBounds { order: expected.order, after: table.facts.largest.as_deref(), up_to };
     // Without a sound block, both storage formats are tried. The wrong one is very unlikely to give internal keys.
     let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
     let damage = end..bytes.len();

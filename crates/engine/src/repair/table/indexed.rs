@@ -7,10 +7,10 @@ use filterblock::KeyFormat;
 use filterblock::table::{BlockHandle, ReadAt};
 
 use super::partial::{self, Stored};
-use super::stored::{self, Between};
+use super::stored::{self, KeyBounds};
 use super::{Blocks, Expected, Facts, Limits, SavedTable, Unsorted};
 use crate::repair::lost::{Bound, LostRange};
-use crate::repair::order::Order;
+use crate::repair::order::KeyOrder;
 
 /// Consecutive lost blocks.
 struct Run {
@@ -50,7 +50,7 @@ pub(super) fn read<R: ReadAt>(
     }
     table.blocks = Blocks::Indexed { index, lost: walk.lost, count: walk.count };
     for (handle, after, up_to) in walk.damaged {
-        let between = Between { order: expected.order, after: after.as_deref(), up_to: Some(&up_to) };
+        let between = KeyBounds { order: expected.order, after: after.as_deref(), up_to: Some(&up_to) };
         save_part(source, handle, &between, expected.limits, table)?;
     }
     Ok(())
@@ -87,7 +87,7 @@ impl Walk {
         let is_bound = |separator: &&[u8]| KeyFormat::LevelDb.split(separator).is_some();
         let before = self.separator.as_deref().filter(is_bound);
         let after = before.or(table.facts.largest.as_deref());
-        let between = Between { order, after, up_to: Some(up_to).filter(is_bound) };
+        let between = KeyBounds { order, after, up_to: Some(up_to).filter(is_bound) };
         // A block that overlaps an earlier one counts as lost, so that no bytes are read as two blocks.
         let is_apart =
             handle.end().filter(|end| *end <= len).is_none_or(|end| self.taken.add(handle.offset..end));
@@ -164,7 +164,7 @@ impl Taken {
 
 /// An index has entries with ascending internal keys and handles of blocks that do not overlap, in the order of the
 /// file. `None` also if the budget is spent.
-pub(super) fn is_index(stored: &Bytes, order: &Order, limits: &Limits) -> Option<()> {
+pub(super) fn is_index(stored: &Bytes, order: &KeyOrder, limits: &Limits) -> Option<()> {
     let mut entries = stored::entries(stored, &limits.options)?;
     let (mut last, mut end): (Option<Vec<u8>>, _) = (None, 0);
     while entries.next().ok()? {
@@ -184,7 +184,7 @@ pub(super) fn is_index(stored: &Bytes, order: &Order, limits: &Limits) -> Option
 fn save_part<R: ReadAt>(
     source: &R,
     handle: BlockHandle,
-    between: &Between<'_>,
+    between: &KeyBounds<'_>,
     limits: &Limits,
     table: &mut SavedTable,
 ) -> io::Result<()> {

@@ -16,7 +16,7 @@ use filterblock::table::{BlockHandle, ReadAt, ReadOptions};
 use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 
 use super::lost::{Bound, LostRange};
-use super::order::Order;
+use super::order::KeyOrder;
 use super::patched::Patch;
 use crate::audit::correct::{Budget, footer};
 use crate::audit::{decode_limit, decode_limit_text, read_options};
@@ -28,7 +28,7 @@ pub(super) use partial::PartialEntry;
 pub(super) use stored::split;
 
 pub(super) struct Expected<'e> {
-    pub(super) order: &'e Order,
+    pub(super) order: &'e KeyOrder,
     /// In a MANIFEST.
     pub(super) record: Option<&'e LiveTable>,
     pub(super) limits: &'e Limits,
@@ -126,7 +126,7 @@ pub(super) enum Unsorted {
 }
 
 impl Facts {
-    fn add(&mut self, block: Self, order: &Order) {
+    fn add(&mut self, block: Self, order: &KeyOrder) {
         self.blocks = self.blocks.saturating_add(1);
         self.entries = self.entries.saturating_add(block.entries);
         self.block_bytes = self.block_bytes.saturating_add(block.block_bytes);
@@ -146,7 +146,7 @@ impl Facts {
 
 impl Facts {
     /// Takes a key that may be before the smallest or after the largest.
-    fn widen(&mut self, key: &[u8], order: &Order) {
+    fn widen(&mut self, key: &[u8], order: &KeyOrder) {
         let is = |end: &Option<Vec<u8>>, is: fn(Ordering) -> bool| {
             end.as_deref().is_none_or(|end| is(order.compare_internal(key, end)))
         };

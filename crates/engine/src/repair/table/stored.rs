@@ -10,15 +10,15 @@ use filterblock::table::{BlockHandle, Codec, ReadAt};
 use super::{Facts, Limits, Unsorted};
 pub(super) use crate::audit::correct::patched::{TRAILER, accept, entries, is_sound, read};
 use crate::repair::lost::{Bound, LostRange};
-use crate::repair::order::Order;
+use crate::repair::order::KeyOrder;
 use crate::repair::patched::Patch;
 use crate::words::counted;
 
 /// The greatest type of an internal key.
 const VALUE: u64 = 1;
 
-pub(super) struct Between<'b> {
-    pub(super) order: &'b Order,
+pub(super) struct KeyBounds<'b> {
+    pub(super) order: &'b KeyOrder,
     /// Exclusive: an internal key or a separator; `None`: no bound.
     pub(super) after: Option<&'b [u8]>,
     /// Inclusive: a separator or an internal key; `None`: no bound.
@@ -86,7 +86,7 @@ pub(super) fn block<R: ReadAt>(
     source: &R,
     handle: BlockHandle,
     patches: &mut Vec<Patch>,
-    between: &Between<'_>,
+    between: &KeyBounds<'_>,
     limits: &Limits,
 ) -> io::Result<Option<Contents>> {
     let Some(stored) = read(source, handle, patches)? else { return Ok(None) };
@@ -97,7 +97,7 @@ pub(super) fn block<R: ReadAt>(
 }
 
 /// The checksum is correct. `None`: the block cannot be decoded, or exceeds the limits.
-fn contents(stored: &Bytes, between: &Between<'_>, limits: &Limits) -> Option<Contents> {
+fn contents(stored: &Bytes, between: &KeyBounds<'_>, limits: &Limits) -> Option<Contents> {
     if limits.budget.is_spent() {
         return None;
     }

@@ -26,7 +26,7 @@ const CHUNK: usize = 256 << 10;
 const PASSES: u64 = 4;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Stretch {
+pub(crate) enum Region {
     /// A block with a correct checksum.
     Block(BlockHandle),
     /// Bytes that are in no block with a correct checksum.
@@ -63,7 +63,7 @@ impl<R: ReadAt> BlockFinder<R> {
     pub(crate) fn next(
         &mut self,
         mut is_block: impl FnMut(&R, BlockHandle) -> bool,
-    ) -> Result<Option<Stretch>> {
+    ) -> Result<Option<Region>> {
         let found = match self.next.take() {
             Some(found) => Some(found),
             None if self.at >= self.len => return Ok(None),
@@ -71,12 +71,12 @@ impl<R: ReadAt> BlockFinder<R> {
         };
         if let Some(found) = found {
             self.at = end(found);
-            return Ok(Some(Stretch::Block(found)));
+            return Ok(Some(Region::Block(found)));
         }
         let start = self.at;
         self.next = self.behind_damage(&mut is_block)?;
         self.at = self.next.map_or(self.len, |next| next.offset);
-        Ok(Some(Stretch::Gap(start..self.at)))
+        Ok(Some(Region::Gap(start..self.at)))
     }
 
     /// The block that starts where the last stretch ended; `None`: no end is found, or too much was searched in vain.
@@ -193,13 +193,13 @@ mod tests {
     }
 
     /// All stretches, if every candidate for a block is accepted as one.
-    fn stretches(file: &[u8]) -> Vec<Stretch> {
+    fn stretches(file: &[u8]) -> Vec<Region> {
         let mut finder = BlockFinder::new(file).unwrap();
         std::iter::from_fn(|| finder.next(|_, _| true).unwrap()).collect()
     }
 
-    fn block_at(offset: usize, size: usize) -> Stretch {
-        Stretch::Block(BlockHandle { offset: offset as u64, size: size as u64 })
+    fn block_at(offset: usize, size: usize) -> Region {
+        Region::Block(BlockHandle { offset: offset as u64, size: size as u64 })
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         // and ends after it.
         let start = RESYNC - 20;
         let file = [noise(start), block(&[b'x'; 40]), block(&[b'y'; 50])].concat();
-        let expected = [Stretch::Gap(0..start as u64), block_at(start, 40), block_at(start + 45, 50)];
+        let expected = [Region::Gap(0..start as u64), block_at(start, 40), block_at(start + 45, 50)];
         assert_eq!(stretches(&file), expected);
     }
 
@@ -229,7 +229,7 @@ mod tests {
         let mut finder = BlockFinder::new(&file[..]).unwrap();
         let mut blocks = 0;
         while let Some(stretch) = finder.next(|_, _| true).unwrap() {
-            blocks += u64::from(matches!(stretch, Stretch::Block(_)));
+            blocks += u64::from(matches!(stretch, Region::Block(_)));
         }
         assert_eq!(blocks, 2000);
         let len = file.len() as u64;
@@ -254,7 +254,7 @@ mod tests {
             false
         });
         let len = file.len() as u64;
-        assert_eq!(found.unwrap(), Some(Stretch::Gap(0..len)));
+        assert_eq!(found.unwrap(), Some(Region::Gap(0..len)));
         let most = len * PASSES + RESYNC as u64;
         assert!((most - len..=most).contains(&tried.get()), "{} of {most}", tried.get());
         assert!(trials.get() < 1000, "{}", trials.get());
@@ -283,7 +283,7 @@ mod tests {
         let mut finder = BlockFinder::new(&source).unwrap();
         let mut blocks = 0;
         while let Some(stretch) = finder.next(|_, _| true).unwrap() {
-            blocks += u64::from(matches!(stretch, Stretch::Block(_)));
+            blocks += u64::from(matches!(stretch, Region::Block(_)));
         }
         let (len, read) = (file.len() as u64, source.1.get());
         assert!(blocks == 400 && read <= 4 * len, "{blocks} blocks, {read} of {len} bytes");
@@ -293,7 +293,7 @@ mod tests {
     fn no_block_is_smaller_than_its_number_of_restarts() {
         for len in 0..8 {
             let file = [block(&vec![b'x'; len]), noise(9)].concat();
-            let is_found = matches!(stretches(&file)[0], Stretch::Block(_));
+            let is_found = matches!(stretches(&file)[0], Region::Block(_));
             assert_eq!(is_found, len >= 4, "{len}");
             let file = [noise(9), block(&vec![b'x'; len]), noise(9)].concat();
             assert_eq!(stretches(&file).len() == 3, len >= 4, "{len}: {:?}", stretches(&file));

@@ -5,11 +5,11 @@ use std::{ops::Range, path::PathBuf, sync::Arc};
 use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
 use filterblock::{Error, InternalKey, KeyFormat};
 
-use super::finder::{BlockFinder, Stretch};
+use super::finder::{BlockFinder, Region};
 use super::kind::{BlockKind, KnownBlocks};
 use crate::audit::scan::range::ScanRequest;
 use crate::audit::scan::rows::{Moved, PASSED, Rows};
-use crate::audit::scan::table::{KeyTrial, Versions};
+use crate::audit::scan::table::{KeyFormGuess, NewestVersions};
 use crate::report::{ErrorKind, Fault, Row};
 
 /// The length of the footer, which ends in `MAGIC`.
@@ -24,7 +24,7 @@ pub(crate) struct CarvedRows<R> {
     known: KnownBlocks,
     options: ReadOptions,
     path: PathBuf,
-    versions: Versions,
+    versions: NewestVersions,
     /// The format of the keys has been decided.
     is_tried: bool,
     block: Option<(BlockHandle, BlockCursor<'static>)>,
@@ -77,7 +77,7 @@ impl<R: ReadAt> CarvedRows<R> {
             known: KnownBlocks::default(),
             options: options.clone().meter(Arc::clone(&limit.meter)),
             path,
-            versions: Versions::new(format, request),
+            versions: NewestVersions::new(format, request),
             is_tried: internal == Some(false),
             block: None,
             blocks: 0,
@@ -99,7 +99,7 @@ impl<R: ReadAt> CarvedRows<R> {
             })?;
             match stretch {
                 None => return Ok(false),
-                Some(Stretch::Gap(gap)) => {
+                Some(Region::Gap(gap)) => {
                     let len = gap.end - gap.start;
                     self.known.add_gap(&gap);
                     if len == FOOTER && self.ends_in_magic(gap.end) {
@@ -109,7 +109,7 @@ impl<R: ReadAt> CarvedRows<R> {
                     let expected = "blocks with right checksums".to_owned();
                     return Err(Fault::damage(&what, gap.start, expected, format!("none in {len} bytes")));
                 }
-                Some(Stretch::Block(handle)) => {
+                Some(Region::Block(handle)) => {
                     if self.limit.is_reached() {
                         return Err(self.limit_reached(handle));
                     }
@@ -151,8 +151,8 @@ impl<R: ReadAt> CarvedRows<R> {
         let Ok(mut entries) = BlockCursor::read(self.finder.source(), handle, &self.options) else {
             return;
         };
-        let mut plain = KeyTrial::new(KeyFormat::LevelDb);
-        let mut timed = KeyTrial::new(KeyFormat::Basho);
+        let mut plain = KeyFormGuess::new(KeyFormat::LevelDb);
+        let mut timed = KeyFormGuess::new(KeyFormat::Basho);
         let mut are_times = true;
         while let Ok(true) = entries.next() {
             let key = entries.key();

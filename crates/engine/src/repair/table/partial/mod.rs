@@ -6,7 +6,7 @@ mod parser;
 use std::ops::Range;
 
 use self::parser::{Byte, Parser, Segment};
-use super::stored::Between;
+use super::stored::KeyBounds;
 
 /// In bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
@@ -52,7 +52,7 @@ pub(super) fn entries(
     damage: &[Range<usize>],
     is_whole: bool,
     stored: Stored,
-    between: &Between<'_>,
+    between: &KeyBounds<'_>,
 ) -> Vec<PartialEntry> {
     let end = damage.first().map_or(contents.len(), |range| range.start.min(contents.len()));
     let before = contents.get(..end).unwrap_or_default();
@@ -75,7 +75,7 @@ pub(super) fn entries(
 }
 
 /// Returns entries up to the first lost bytes, and those from restarts after these.
-fn around(bytes: &[Byte], between: &Between<'_>) -> Vec<PartialEntry> {
+fn around(bytes: &[Byte], between: &KeyBounds<'_>) -> Vec<PartialEntry> {
     let parser = Parser::new(bytes, between);
     let (mut entries, before) = parser.head();
     let Some((restarts, mut end)) = restarts(bytes) else { return entries };
@@ -105,7 +105,7 @@ fn restarts(bytes: &[Byte]) -> Option<(Vec<usize>, usize)> {
 }
 
 /// True if the entries fill the block exactly, so that zeros are part of them.
-fn is_sound(bytes: &[Byte], between: &Between<'_>) -> bool {
+fn is_sound(bytes: &[Byte], between: &KeyBounds<'_>) -> bool {
     restarts(bytes).is_some_and(|(_, end)| {
         let (entries, at) = Parser::new(bytes.get(..end).unwrap_or_default(), between).head();
         at == end && !entries.is_empty()
@@ -121,9 +121,9 @@ mod tests {
 
     use super::super::stored;
     use super::*;
-    use crate::repair::order::Order;
+    use crate::repair::order::KeyOrder;
 
-    const BETWEEN: Between<'static> = Between { order: &Order::Bytewise, after: None, up_to: None };
+    const BETWEEN: KeyBounds<'static> = KeyBounds { order: &KeyOrder::Bytewise, after: None, up_to: None };
 
     fn key(number: u32) -> Vec<u8> {
         [format!("key{number:04}").as_bytes(), &[1, 7, 0, 0, 0, 0, 0, 0]].concat()

@@ -6,7 +6,7 @@ use std::ops::Range;
 use filterblock::KeyFormat;
 use filterblock::table::{EntryHeader, VarintError, get_varint32};
 
-use super::super::stored::Between;
+use super::super::stored::KeyBounds;
 use super::{MAX_CONTENTS, PartialEntry};
 
 /// `None`: lost.
@@ -23,7 +23,7 @@ const MAX_HEADER: usize = 15;
 /// Entries have to ascend, within bounds.
 pub(super) struct Parser<'p> {
     bytes: &'p [Byte],
-    between: &'p Between<'p>,
+    between: &'p KeyBounds<'p>,
     /// In bytes, so far.
     work: Cell<usize>,
 }
@@ -39,7 +39,7 @@ enum Step {
 }
 
 impl<'p> Parser<'p> {
-    pub(super) const fn new(bytes: &'p [Byte], between: &'p Between<'p>) -> Self {
+    pub(super) const fn new(bytes: &'p [Byte], between: &'p KeyBounds<'p>) -> Self {
         Self { bytes, between, work: Cell::new(0) }
     }
 
@@ -131,7 +131,7 @@ impl<'p> Parser<'p> {
     }
 
     fn fits(&self, key: &[u8], after: Option<&[u8]>, before: Option<&[u8]>) -> bool {
-        let Between { order, up_to, .. } = *self.between;
+        let KeyBounds { order, up_to, .. } = *self.between;
         KeyFormat::LevelDb.split(key).is_some_and(|(_, tag)| tag & 0xff <= 1)
             && after.is_none_or(|after| order.compare_internal(after, key).is_lt())
             && before.is_none_or(|before| order.compare_internal(key, before).is_lt())
