@@ -7,6 +7,7 @@
 //! report   the results
 //! repair   a new database from the readable parts of a damaged one
 //! rebuild  new filters for an existing database
+//! write    all changes to files and folders
 //! page     a report as HTML
 //! words    numbers and advice in words, for a page or a terminal
 //! ```
@@ -26,6 +27,8 @@ pub mod report;
 mod run;
 mod walk;
 pub mod words;
+#[cfg(feature = "fs")]
+mod write;
 
 pub use audit::current_manifest::contradicted;
 pub use audit::inspect::{InspectLine, inspect_table};

@@ -5,9 +5,9 @@ use std::io::{self, Read as _};
 use filterblock::database::{FileKind, manifest_in_current};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, Result};
-use super::files::Dir;
 use crate::report::ErrorKind;
+use crate::write::Dir;
+use crate::write::failure::{Failure, Result};
 
 /// The maximum number of bytes of CURRENT that are read: more than a sound one has.
 const MAX_CURRENT: u64 = 256;

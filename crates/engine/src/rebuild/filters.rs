@@ -10,12 +10,12 @@ use filterblock::{
     FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy, escape_path,
 };
 
-use super::failure::{Failure, Result};
-use super::files::Dir;
 use super::request::{FilterRequest, Options, check};
 use crate::audit::{decode_limit, read_options};
 use crate::report::ErrorKind;
 use crate::walk::PathError;
+use crate::write::Dir;
+use crate::write::failure::{Failure, Result};
 use crate::{
     audit::Policy, audit::has_one_hash, audit::stats::LEGACY_POLICY_NAME, report::FiltersReport, run::Watch,
 };

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use filterblock::database::{FileKind, LiveTable};
 
-use super::failure::{Failure, Result};
 use super::file_record::{FileDigest, current, set_current};
 use super::marker::{Action, Journal};
 use super::recovery::{self, Recovered};
@@ -16,6 +15,7 @@ use super::{place::DatabaseFolder, source::SourceDatabase};
 use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 use crate::words::path_word;
+use crate::write::failure::{Failure, Result};
 
 /// Rebuilds a database in its folder. After an error, it is as before, unless only the sync after the commit failed.
 pub(super) fn run(dir: &Path, request: &Options, keeps_undo: bool, watch: &dyn Watch) -> Result<Report> {

@@ -5,9 +5,10 @@ use std::io;
 use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, Result};
-use super::{file_record::FileDigest, files::Dir};
+use super::file_record::FileDigest;
 use crate::report::ErrorKind;
+use crate::write::Dir;
+use crate::write::failure::{Failure, Result};
 
 /// The marker's name. LevelDB and goleveldb ignore it.
 const NAME: &str = "filterblock-rebuild";

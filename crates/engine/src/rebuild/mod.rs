@@ -20,9 +20,7 @@
 //! new numbers are greater than every number that was ever used, since a table of a different size under an old
 //! number counts as damage.
 
-pub(crate) mod failure;
 mod file_record;
-pub(crate) mod files;
 pub(crate) mod filters;
 mod in_place;
 mod marker;
@@ -43,9 +41,9 @@ use std::path::Path;
 use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 
-pub use self::failure::{Failure, Result};
-pub(crate) use self::files::{Dir, NewFile, Purpose};
 pub use self::request::{FilterRequest, Options, Request};
+
+pub use crate::write::{Failure, Result};
 
 /// Carries out a request for the database in the folder `dir`.
 ///

@@ -7,14 +7,14 @@ use filterblock::database::{DatabaseLock, FileKind};
 use filterblock::escape_path;
 use filterblock::table::ReadAt;
 
-use super::failure::{Failure, Result};
-use super::files::{Dir, Purpose, is_root};
 use super::source::read_database;
 use super::undo_folder::UndoFolder;
 use crate::report::{COPIES_ONLY, ErrorKind};
 use crate::walk::FoundFormat;
 use crate::walk::folder::nothing_at;
 use crate::words::path_word;
+use crate::write::failure::{COPY, Failure, Result};
+use crate::write::{Dir, Purpose, is_root};
 
 /// A database that is changed in place, or read for a dry run of such a change.
 pub(super) struct DatabaseFolder {
@@ -107,9 +107,6 @@ fn check_owner(dir: &Dir, command: &str) -> Result<()> {
     let why = format!("belongs to user {owner}, who could redirect root's writes");
     Err(Failure::refused(dir.path(), why).remedy(format!("run: sudo -u '#{owner}' {command}")))
 }
-
-/// What helps where a database cannot be changed in place.
-pub(super) const COPY: &str = "--to NEW makes a copy";
 
 /// Refuses a system or a file system on which locks, renames and links cannot be relied on.
 fn check_platform(dir: &Dir) -> Result<()> {

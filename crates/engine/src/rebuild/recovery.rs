@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use filterblock::{database::FileKind, escape_path};
 
-use super::failure::{Failure, Result};
 use super::marker::{Action, Journal};
 use super::source::{SourceTable, live_tables, read_database};
-use super::{file_record::current, files::Dir, place::DatabaseFolder};
+use super::{file_record::current, place::DatabaseFolder};
+use crate::write::Dir;
+use crate::write::failure::{Failure, Result};
 
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Recovered {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use filterblock::LegacyHash;
 
-use super::failure::{Failure, Result};
+use crate::write::failure::{Failure, Result};
 use crate::{report::RebuildStatus, run::Watch};
 
 /// The work to do on a database.

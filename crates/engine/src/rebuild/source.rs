@@ -6,13 +6,13 @@ use filterblock::database::{Database, DatabaseListing, FileKind, FileState, Live
 use filterblock::table::IdbComparator;
 use filterblock::{escape_path, quote};
 
-use super::failure::{Failure, Result, is_system};
 use super::file_record::{FileDigest, current};
-use super::files::Dir;
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
 use crate::walk::{Source, copy_text};
 use crate::words::{counted, error_text};
+use crate::write::Dir;
+use crate::write::failure::{Failure, Result, is_system};
 
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;

@@ -6,11 +6,11 @@ use std::{cell::Cell, fs::File, mem, path::Path, rc::Rc};
 use filterblock::table::{IdbComparator, Rewriter, Table, WriteOptions};
 use filterblock::{Error, KeyFormat, escape_path, quote};
 
-use super::failure::{Failure, Result};
-use super::files::{Dir, NewFile};
 use super::filters::{TableFilters, open, open_file};
 use super::request::{Options, check};
 use crate::run::Watch;
+use crate::write::failure::{Failure, Result};
+use crate::write::{Dir, NewFile};
 
 /// The unit, in bytes, in which file systems share space between files.
 const SHARED_UNIT: u64 = 4096;

@@ -5,10 +5,10 @@ use std::{ffi::OsStr, io, path::Path};
 
 use filterblock::database::FileKind;
 
-use super::failure::{Failure, Result};
-use super::files::{Dir, Purpose};
 use super::request::{Options, check};
 use super::{place::Original, source::SourceDatabase, work::RebuildWork};
+use crate::write::failure::{Failure, Result};
+use crate::write::{Dir, Purpose};
 use crate::{report::Report, run::Watch};
 
 /// Writes the rebuilt database to `target`, complete or not at all. Tables and logs keep their names.

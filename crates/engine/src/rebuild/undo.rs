@@ -4,14 +4,14 @@ use std::{io, path::Path};
 
 use filterblock::database::FileKind;
 
-use super::failure::{Failure, Result};
 use super::file_record::{current, set_current};
-use super::files::{Dir, Status};
 use super::marker::{Action, Journal};
 use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord};
 use super::{place::DatabaseFolder, recovery};
 use crate::report::{ErrorKind, RebuildStatus, Report};
 use crate::words::path_word;
+use crate::write::failure::{Failure, Result};
+use crate::write::{Dir, Status};
 
 /// Brings back the tables that a rebuild replaced, if nothing was written since. After an error, the database is as it
 /// was, unless only the sync after the commit failed.

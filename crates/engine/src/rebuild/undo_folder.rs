@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, Result};
 use super::file_record::{FileDigest, current_name};
-use super::files::{Dir, Status};
 use super::filters::open_file;
 use crate::report::{ErrorKind, RebuildStatus};
 use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};
+use crate::write::failure::{Failure, Result};
+use crate::write::{Dir, Status};
 
 /// The name of the folder while it is being made, in the database's folder. LevelDB and goleveldb ignore it.
 const UNFINISHED: &str = "filterblock-undo.tmp";

@@ -4,8 +4,6 @@ use std::path::Path;
 
 use filterblock::database::{LiveTable, Manifest};
 
-use super::failure::{Failure, Result};
-use super::files::{Dir, FreeSpace};
 use super::filters::{Filters, open_file, survey};
 use super::request::{FilterRequest, Options, check};
 use super::source::{SourceDatabase, SourceTable};
@@ -14,6 +12,8 @@ use crate::report::{FiltersReport, TableReport, TableStatus};
 use crate::run::{Watch, try_map};
 use crate::walk::{READ_AHEAD, TableRecord, Windowed};
 use crate::words::{count, size};
+use crate::write::failure::{Failure, Result};
+use crate::write::{Dir, FreeSpace};
 use crate::{audit::verify, engine::Engine};
 
 /// Free bytes required besides the tables: for the MANIFEST, the marker, and filters larger than the old ones.

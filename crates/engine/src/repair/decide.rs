@@ -7,8 +7,8 @@ use super::lost::{Losses, Place};
 use super::members::Member;
 use super::merge::Entry;
 use super::order::KeyOrder;
-use crate::rebuild::Result;
 use crate::report::{DoubtfulKey, RepairSums};
+use crate::write::Result;
 
 /// Stale keys to report one by one.
 const MAX_DOUBTFUL: usize = 10_000;

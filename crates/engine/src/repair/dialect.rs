@@ -12,10 +12,10 @@ use super::manifests::Manifests;
 use super::table::split;
 use crate::audit::read_options;
 use crate::audit::reading::limit_walks;
-use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 use crate::walk::FoundFormat;
 use crate::words::scan_command;
+use crate::write::{Failure, Result};
 
 /// Entries to read to tell whether a table is of a database.
 const FIRST: usize = 16;

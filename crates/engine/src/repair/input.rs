@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
 
-use crate::rebuild::{Dir, Failure, Result};
+use crate::write::{Dir, Failure, Result};
 
 /// Access to the files. Threads use it concurrently.
 pub(super) trait Input: Sync {

@@ -10,8 +10,8 @@ use super::manifests::{Manifests, unknown_order};
 use super::order::KeyOrder;
 use super::table::{options, split};
 use crate::audit::reading::limit_walks;
-use crate::rebuild::Result;
 use crate::report::ErrorKind;
+use crate::write::Result;
 
 /// Entries to read to find the order of a table.
 const TRIED: usize = 10_000;

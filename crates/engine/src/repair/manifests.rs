@@ -13,11 +13,11 @@ use super::input::{Input, InputFile, Listing, Stray, refused};
 use super::patched::{Patch, Patched};
 use crate::audit::read_options;
 use crate::audit::skipped::MAX_SEQUENCE;
-use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 use crate::walk::Sequential;
 use crate::walk::format::told_by;
 use crate::words::scan_command;
+use crate::write::{Failure, Result};
 
 /// A MANIFEST as far as it could be read.
 pub(super) struct FoundManifest {

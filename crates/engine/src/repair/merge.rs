@@ -15,8 +15,8 @@ use super::operations::{LogEntry, Operations, RunCursor};
 use super::order::KeyOrder;
 use super::table::{SavedTable, TableCursor};
 use crate::rebuild::request::check;
-use crate::rebuild::{Failure, Result};
 use crate::run::Watch;
+use crate::write::{Failure, Result};
 
 pub(super) struct Entry<'a> {
     pub(super) user_key: &'a [u8],

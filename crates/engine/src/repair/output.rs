@@ -11,9 +11,9 @@ use super::order::KeyOrder;
 use crate::audit::verify;
 use crate::engine::Engine;
 use crate::rebuild::request::check;
-use crate::rebuild::{Dir, Failure, NewFile, Result};
 use crate::run::Watch;
 use crate::walk::{READ_AHEAD, TableRecord, Windowed};
+use crate::write::{Dir, Failure, NewFile, Result};
 
 /// The deepest level: whatever is written later goes above it.
 const LEVEL: u8 = 6;

@@ -20,11 +20,11 @@ use super::{RepairRequest, ledger};
 use crate::rebuild::place::Original;
 use crate::rebuild::request::check;
 use crate::rebuild::to_folder::{Unfinished, check_target, open_target};
-use crate::rebuild::{Dir, Failure, Purpose, Result};
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
 use crate::run::Watch;
 use crate::walk::Storage;
 use crate::words::counted;
+use crate::write::{Dir, Failure, Purpose, Result};
 
 /// Makes a new database from the readable parts of the one in the folder `dir`, which stays as it is.
 ///

@@ -14,9 +14,9 @@ use super::table::SavedTable;
 use crate::audit::Policy;
 use crate::audit::stats::LEGACY_POLICY_NAME;
 use crate::rebuild::filters::{hash_of_all, needs_hash};
-use crate::rebuild::{Dir, Failure, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
+use crate::write::{Dir, Failure, Result};
 
 /// Bits per key if no live table without losses has filters of a known size.
 const DEFAULT_BITS: u32 = 10;

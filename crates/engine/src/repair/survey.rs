@@ -23,10 +23,10 @@ use super::{RepairRequest, log};
 use crate::audit::correct::footer;
 use crate::audit::current_manifest::is_goleveldbs_log;
 use crate::rebuild::request::check;
-use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 use crate::run::{Watch, try_map};
 use crate::walk::folder::nothing_at;
+use crate::write::{Failure, Result};
 
 /// What is known before entries are merged into new tables.
 pub(super) struct Survey {

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::{collections::BTreeMap, fs, io};
 
-use super::super::files::hook::{self, Hook, Operation};
-use super::super::files::{Dir, Purpose};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
 use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER};
+use crate::write::hook::{self, Hook, Operation};
+use crate::write::{Dir, Purpose};
 
 /// The start of the name of the hidden folder that a copy is made in.
 const HIDDEN: &str = ".filterblock-";

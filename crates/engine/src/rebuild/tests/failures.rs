@@ -6,8 +6,6 @@ use std::{io, path::Path, sync::Arc};
 use filterblock::{BloomFilterPolicy, FilterPolicy, Keys};
 use filterblock_crash_states::{History, Random, Tree, sample};
 
-use super::super::files::hook::{Hook, Operation};
-use super::super::files::{Dir, Purpose};
 use super::super::filters::TableFilters;
 use super::super::table::{OutputFile, rewrite};
 use super::super::{FilterRequest, Options};
@@ -19,6 +17,8 @@ use super::{databases::Sample, recorder::Recorder};
 use crate::audit::verify;
 use crate::engine::Engine;
 use crate::report::Verdict;
+use crate::write::hook::{Hook, Operation};
+use crate::write::{Dir, Purpose};
 
 /// Makes one operation fail.
 struct Failing {

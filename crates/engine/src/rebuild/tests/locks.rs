@@ -5,10 +5,10 @@ use std::{ffi::OsStr, io, path::PathBuf, sync::Arc};
 
 use filterblock::database::DatabaseLock;
 
-use super::super::files::hook::{self, Hook, Operation};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run_until, run_with};
 use super::state::{Held, TARGET, UNDO_FOLDER, check_nothing_left, names};
+use crate::write::hook::{self, Hook, Operation};
 use crate::{report::RebuildStatus, run::Watch};
 
 /// Tries to lock the database before each change.

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::files::hook::{self, Hook};
 use super::super::{FilterRequest, Options, Request, Result, rebuild};
 use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
+use crate::write::hook::{self, Hook};
 use crate::{report::Report, run::Watch};
 
 /// The request for a rebuild.

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, ffi::OsStr, io, sync::Mutex};
 
 use filterblock_crash_states as model;
 
-use super::super::files::hook::{Hook, Operation};
+use crate::write::hook::{Hook, Operation};
 
 /// Records the operations below `root`.
 pub(crate) struct Recorder {

@@ -8,10 +8,10 @@ use std::{fs, io, path::Path};
 use filterblock_crash_states::{History, Random, Tree, sample};
 
 use super::{DATABASE, TARGET, run};
-use crate::rebuild::files::hook::{self, Hook, Operation};
 use crate::rebuild::tests::databases::Sample;
 use crate::rebuild::tests::recorder::Recorder;
 use crate::rebuild::tests::state::Held;
+use crate::write::hook::{self, Hook, Operation};
 
 const STATES: usize = 100;
 const NEVER: usize = usize::MAX;

@@ -14,8 +14,8 @@ mod unnoticed;
 use std::path::Path;
 
 use super::{Prefer, RepairRequest, repair};
-use crate::rebuild::Result;
 use crate::report::RepairReport;
+use crate::write::Result;
 
 const DATABASE: &str = "db";
 const TARGET: &str = "new";

@@ -2,7 +2,8 @@
 //! Unix, each is relative to an open [`Dir`], whose path is resolved once: a user who can write to a folder on the
 //! path may replace the next one with a link at any time.
 
-mod folder;
+mod dir;
+pub(crate) mod failure;
 #[cfg(all(test, unix))]
 pub(crate) mod hook;
 mod new_file;
@@ -13,8 +14,9 @@ mod status;
 mod system;
 mod volume;
 
-pub(crate) use folder::Dir;
+pub(crate) use dir::Dir;
+pub use failure::{Failure, Result};
 pub(crate) use new_file::NewFile;
 pub(crate) use session::Purpose;
-pub(super) use status::{Status, is_root};
-pub(super) use volume::FreeSpace;
+pub(crate) use status::{Status, is_root};
+pub(crate) use volume::FreeSpace;

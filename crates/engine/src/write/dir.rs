@@ -9,8 +9,8 @@ use std::sync::Arc;
 use filterblock::escape_path;
 use serde::Serialize;
 
-use super::super::failure::{Failure, Refusal, Result};
-use super::super::place::COPY;
+use super::failure::COPY;
+use super::failure::{Failure, Refusal, Result};
 use super::new_file::NewFile;
 use super::session::{Operation, Purpose, Session};
 use super::status::{FileType, Status, is_mine, is_root};

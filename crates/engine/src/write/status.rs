@@ -77,7 +77,7 @@ pub(crate) fn is_root() -> bool {
 /// Gives `to` the owner, group, mode and, on Linux and Android, attributes of `like`, as far as this program may. If it
 /// may not set the group, the mode gives the group no permissions, and the session records this. Only root gives a copy
 /// to another owner; in place, an owner that cannot be set is an error. Attributes that cannot be copied are a
-/// [`Refusal`](super::super::failure::Refusal).
+/// [`Refusal`](crate::write::failure::Refusal).
 #[cfg(unix)]
 pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -125,7 +125,7 @@ mod attributes {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
     use rustix::io::Errno;
 
-    use crate::rebuild::failure::Refusal;
+    use crate::write::failure::Refusal;
 
     /// Bytes of a list of attributes, and of a value: Linux's `XATTR_LIST_MAX` and `XATTR_SIZE_MAX`.
     const MOST: usize = 64 << 10;

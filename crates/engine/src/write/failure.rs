@@ -9,6 +9,9 @@ use crate::report::{ErrorKind, RebuildStatus, Report};
 use crate::walk::FoundFormat;
 use crate::words::{error_text, repair_command};
 
+/// What helps where a database cannot be changed in place.
+pub(crate) const COPY: &str = "--to NEW makes a copy";
+
 /// Why a run did not finish. The database is as before the run, or as after one of the run's commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
