@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use filterblock::database::{FileKind, LiveTable};
 
-use super::file_record::{FileDigest, current, set_current};
-use super::marker::{Action, Journal};
+use super::file_digest::{FileDigest, current, set_current};
+use super::journal::{Action, Journal};
 use super::recovery::{self, Recovered};
 use super::request::{Options, check};
 use super::undo_folder::{Contents, FoundUndo, Rights, TableFile, UndoRecord};

@@ -20,10 +20,10 @@
 //! new numbers are greater than every number that was ever used, since a table of a different size under an old
 //! number counts as damage.
 
-mod file_record;
+mod file_digest;
 pub(crate) mod filters;
 mod in_place;
-mod marker;
+mod journal;
 pub(crate) mod place;
 mod recovery;
 pub(crate) mod request;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use filterblock::{database::FileKind, escape_path};
 
-use super::marker::{Action, Journal};
+use super::journal::{Action, Journal};
 use super::source::{SourceTable, live_tables, read_database};
-use super::{file_record::current, place::DatabaseFolder};
+use super::{file_digest::current, place::DatabaseFolder};
 use crate::write::Dir;
 use crate::write::failure::{Failure, Result};
 

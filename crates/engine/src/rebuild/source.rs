@@ -6,7 +6,7 @@ use filterblock::database::{Database, DatabaseListing, FileKind, FileState, Live
 use filterblock::table::IdbComparator;
 use filterblock::{escape_path, quote};
 
-use super::file_record::{FileDigest, current};
+use super::file_digest::{FileDigest, current};
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
 use crate::walk::{Source, copy_text};

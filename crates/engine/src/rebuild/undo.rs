@@ -4,8 +4,8 @@ use std::{io, path::Path};
 
 use filterblock::database::FileKind;
 
-use super::file_record::{current, set_current};
-use super::marker::{Action, Journal};
+use super::file_digest::{current, set_current};
+use super::journal::{Action, Journal};
 use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord};
 use super::{place::DatabaseFolder, recovery};
 use crate::report::{ErrorKind, RebuildStatus, Report};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
-use super::file_record::{FileDigest, current_name};
+use super::file_digest::{FileDigest, current_name};
 use super::filters::open_file;
 use crate::report::{ErrorKind, RebuildStatus};
 use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};

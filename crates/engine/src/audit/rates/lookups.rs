@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use filterblock::database::LiveTable;
 
-use super::marks::FenceKeys;
+use super::fence_keys::FenceKeys;
 use crate::report::ends_of;
 
 #[derive(Clone, Default, Debug)]

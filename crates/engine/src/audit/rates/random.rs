@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use filterblock::{FilterPolicy as _, KeyHash};
 
-use super::measured::Rate;
+use super::rate::Rate;
 use super::weights::FilterWeights;
 use crate::audit::stats::FilterStats;
 

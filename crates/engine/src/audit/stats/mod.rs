@@ -1,8 +1,8 @@
 //! The statistics of a table, from its index, metaindex, filter block, trailers, and some or all data blocks.
 
+pub(crate) mod block_clusters;
 pub(crate) mod block_keys;
 pub(crate) mod blocks;
-pub(crate) mod clusters;
 pub(crate) mod dialect;
 pub(crate) mod distinct;
 pub(crate) mod filter;

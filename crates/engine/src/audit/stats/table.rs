@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use filterblock::Error;
 use filterblock::table::{BlockHandle, Origin, ReadAt, Table};
 
+use super::block_clusters::BlockClusters;
 use super::blocks::Blocks;
-use super::clusters::BlockClusters;
 use super::filters::{FilterStats, filter_size};
 use super::key_count::{Counts, spread_at_random};
 use super::sample::{KeyFormat, Sample};

@@ -1,6 +1,6 @@
 //! Sizes, rates and block reads, computed from the sums of trials.
 
-use super::questions::{KINDS, KeyKind, LOOKUPS};
+use super::key_kinds::{KINDS, KeyKind, LOOKUPS};
 use super::tally::{CandidateTally, LevelTally, Z};
 use crate::audit::rates::{MeanRate, Rate, RateGroups};
 use crate::report::{Effect, Estimate, LevelEffect, Rates, Reads, SimilarKind};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::effect::{LevelFacts, VisitSum};
 use super::input::Input;
+use super::key_kinds::{KINDS, KeyKind};
 use super::lookups::{Survey, TableFilters};
-use super::questions::{KINDS, KeyKind};
 use super::tally::LevelTally;
 use super::trial::{Answers, Trial};
 use crate::audit::rates::{LookupWeights, RateGroups, TableWeight};

@@ -2,7 +2,7 @@
 //!
 //! Missing numbers match most often: LevelDB's hash hardly separates keys that differ only in their last bytes.
 
-use super::notation::{KeyNumber, MAX_GAP};
+use super::key_number::{KeyNumber, MAX_GAP};
 use crate::audit::rates::SplitMix;
 use crate::report::SimilarKind;
 

@@ -1,7 +1,7 @@
 //! Simulated databases: the intervals of sizes and of reads contain the true value as often as they claim.
 
 use super::effect::{LevelFacts, TuneModel, VisitSum};
-use super::questions::{KINDS, KeyKind};
+use super::key_kinds::{KINDS, KeyKind};
 use super::tally::{LevelTally, Sum};
 use crate::audit::rates::simulated::{Held, TABLES, normal, passed, printed_quantile};
 use crate::audit::rates::{Rate, SplitMix};

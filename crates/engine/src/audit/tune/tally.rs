@@ -1,6 +1,6 @@
 //! Sums of trials, for each level.
 
-use super::questions::{KINDS, KeyKind, QUESTIONS};
+use super::key_kinds::{KINDS, KeyKind, QUESTIONS};
 use super::trial::{Answers, Trial};
 use crate::{audit::rates::RateGroups, audit::rates::student, report::Estimate};
 

@@ -8,7 +8,7 @@ use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Resu
 use super::candidates::Candidate;
 use super::entries::{Entries, over_limit};
 use super::hash_evidence::{HashCheck, HashEvidence};
-use super::questions::{ASKED, AskedKeys, KeyKind, QUESTIONS, ROUND, locate};
+use super::key_kinds::{ASKED, AskedKeys, KeyKind, QUESTIONS, ROUND, locate};
 use super::similar_keys::SimilarKeys;
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats};

@@ -14,7 +14,7 @@ use super::level_traffic::{
 use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
 use super::{
-    conclusion::TuneResults, lookups::Survey, lookups::settle, questions::KeyKind,
+    conclusion::TuneResults, key_kinds::KeyKind, lookups::Survey, lookups::settle,
     random_visits::RandomVisits, random_visits::Waiting, sample::choose, sample_keys::draw,
     similar_keys::SimilarKeys,
 };

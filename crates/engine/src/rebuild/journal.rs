@@ -5,7 +5,7 @@ use std::io;
 use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
-use super::file_record::FileDigest;
+use super::file_digest::FileDigest;
 use crate::report::ErrorKind;
 use crate::write::Dir;
 use crate::write::failure::{Failure, Result};

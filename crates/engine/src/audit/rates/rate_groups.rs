@@ -1,6 +1,6 @@
 //! False-positive rates from samples in groups, one for each filter or table checked.
 
-use super::measured::{Rate, Z};
+use super::rate::{Rate, Z};
 
 /// Sums over groups. Each is for one filter or table, and weighted by the lookups that reach it.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
