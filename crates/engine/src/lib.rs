@@ -1,8 +1,8 @@
 //! Facts about LevelDB's databases, tables and Bloom filters.
 //!
 //! ```text
-//! walk     from a path to databases, tables and logs
-//! run      work in order, on threads; tables that vanish; limits, progress, cancellation
+//! walk     where files are; from a path to databases, tables and logs
+//! run      a task on every table, on threads; tables that vanish; progress, cancellation
 //! audit    the examinations: inspect, verify, query, scan, manifest, tune
 //! report   the results
 //! repair   a new database from the readable parts of a damaged one

@@ -137,21 +137,21 @@ impl Commit<'_> {
         let number = source.first_free.saturating_add(source.tables.len() as u64);
         let name = FileKind::Manifest.file_name(number);
 
-        let mut marker = Journal::new(Action::Rebuild, old.clone());
-        marker.options = as_text(self.request);
-        marker.keeps_undo = self.keeps_undo;
+        let mut journal = Journal::new(Action::Rebuild, old.clone());
+        journal.options = as_text(self.request);
+        journal.keeps_undo = self.keeps_undo;
         let oldest_first = || self.jobs.iter().rev();
-        marker.new_files = oldest_first().map(RebuildTable::new_name).chain([name.clone()]).collect();
+        journal.new_files = oldest_first().map(RebuildTable::new_name).chain([name.clone()]).collect();
         let old_names = oldest_first().map(|job| job.table.name.clone());
-        marker.old_files = old_names.chain([old.name.clone()]).collect();
-        marker.write(dir)?;
+        journal.old_files = old_names.chain([old.name.clone()]).collect();
+        journal.write(dir)?;
 
         let temporary = |number| FileKind::Temporary.file_name(number);
         let done = self.work.rewrite(self.jobs, |job| Some((dir, temporary(job.number))))?;
         let tables = replaced(source.manifest.tables(), self.jobs, &done);
         let manifest = source.manifest_with(&tables, number, source.manifest.log_number())?;
-        marker.new = Some(FileDigest::of_bytes(name.clone(), &manifest));
-        marker.write(dir)?;
+        journal.new = Some(FileDigest::of_bytes(name.clone(), &manifest));
+        journal.write(dir)?;
 
         // `RepairDB` considers the table with the higher number the newer one, so a table's new file must
         // never be there without those of all newer tables: the newest is renamed first, and is durable

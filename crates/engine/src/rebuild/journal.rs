@@ -1,4 +1,4 @@
-//! The marker: the file from which the next run learns what a run that was cut off was doing.
+//! The journal: the file from which the next run learns what a run that was cut off was doing.
 
 use std::io;
 
@@ -10,9 +10,9 @@ use crate::report::ErrorKind;
 use crate::write::Dir;
 use crate::write::failure::{Failure, Result};
 
-/// The marker's name. LevelDB and goleveldb ignore it.
+/// The journal's name. LevelDB and goleveldb ignore it.
 const NAME: &str = "filterblock-rebuild";
-/// The marker's name while it is being written.
+/// The journal's name while it is being written.
 const TEMPORARY: &str = "filterblock-rebuild.tmp";
 
 const FORMAT: u32 = 1;
@@ -57,7 +57,7 @@ impl Journal {
         }
     }
 
-    /// Writes the marker atomically, and syncs it.
+    /// Writes the journal atomically, and syncs it.
     pub(super) fn write(&self, dir: &Dir) -> Result<()> {
         dir.remove(TEMPORARY)?;
         dir.write_note(TEMPORARY, self)?;
@@ -76,17 +76,17 @@ impl Journal {
             let why = format_args!("is none of filterblock's ({found}): look at it, then remove it");
             Failure::refused(&path, why).of_kind(ErrorKind::Damaged)
         };
-        let marker: Self = serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
-        if marker.format != FORMAT {
-            return Err(refused(format!("format {}, not {FORMAT}", marker.format)));
+        let journal: Self = serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
+        if journal.format != FORMAT {
+            return Err(refused(format!("format {}, not {FORMAT}", journal.format)));
         }
         // A file that somebody else made must not cause other files to be removed.
         let is_ours =
             |name: &str| matches!(FileKind::parse(name), Some((FileKind::Table | FileKind::Manifest, _)));
-        if let Some(name) = marker.names().find(|name| !is_ours(name)) {
+        if let Some(name) = journal.names().find(|name| !is_ours(name)) {
             return Err(refused(format!("{} in it", quote(name.as_bytes()))));
         }
-        Ok(Some(marker))
+        Ok(Some(journal))
     }
 
     fn names(&self) -> impl Iterator<Item = &String> {
@@ -94,14 +94,14 @@ impl Journal {
         self.new_files.iter().chain(&self.old_files).chain(manifests.map(|manifest| &manifest.name))
     }
 
-    /// Removes the marker, and syncs the folder.
+    /// Removes the journal, and syncs the folder.
     pub(super) fn remove(dir: &Dir) -> Result<()> {
         Self::remove_temporary(dir)?;
         dir.remove(NAME)?;
         dir.sync()
     }
 
-    /// Removes a marker that was never completed.
+    /// Removes a journal that was never completed.
     pub(super) fn remove_temporary(dir: &Dir) -> Result<()> {
         dir.remove(TEMPORARY)
     }

@@ -7,12 +7,12 @@
 //! ```text
 //! 1  LOCK is held; what an earlier run left is cleared away       recovery
 //! 2  the MANIFEST and all live tables are looked at               source, filters
-//! 3  the marker; each table anew as NNNNNN.dbtmp                  marker, table
+//! 3  the journal; each table anew as NNNNNN.dbtmp                 journal, table
 //! 4  NNNNNN.dbtmp becomes NNNNNN.ldb (or .sst), newest first      in_place
 //! 5  a new MANIFEST; the new tables are verified; what `--undo`   work, undo_folder
 //!    needs is linked into a folder of its own
 //! 6  CURRENT names the new MANIFEST: this commits                 in_place
-//! 7  the old tables, the old MANIFEST and the marker go           recovery
+//! 7  the old tables, the old MANIFEST and the journal go          recovery
 //! ```
 //!
 //! In place, every live table gets a new number, in the order of the old numbers over all levels: on level 0,
@@ -42,7 +42,6 @@ use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 
 pub use self::request::{FilterRequest, Options, Request};
-
 pub use crate::write::{Failure, Result};
 
 /// Carries out a request for the database in the folder `dir`.

@@ -12,27 +12,27 @@ use crate::write::failure::{Failure, Result};
 
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Recovered {
-    /// There was no complete marker, so no run had been cut off between its marker and its end.
+    /// There was no complete journal, so no run had been cut off between its journal and its end.
     Nothing,
-    /// The run had not made the marker's commit: its new files are removed, and the database is as before that commit.
+    /// The run had not made the journal's commit: its new files are removed, and the database is as before that commit.
     Abandoned,
     /// The run had committed. The files that it replaced are removed.
     Finished(Box<Journal>),
     /// Not committed, and another program has opened the database since: temporary files and undo folder are removed.
     Overtaken,
-    /// Another program has opened the database after a possible commit or an undo: temporary files and the marker go.
+    /// Another program has opened the database after a possible commit or an undo: temporary files and the journal go.
     Forgotten,
 }
 
 impl Recovered {
     /// Returns true if nothing is left to do for a run with these options.
     pub(super) fn is_end_of(&self, options: &str) -> bool {
-        let Self::Finished(marker) = self else { return false };
-        marker.action == Action::Rebuild && marker.options == options
+        let Self::Finished(journal) = self else { return false };
+        journal.action == Action::Rebuild && journal.options == options
     }
 
     pub(super) fn is_end_of_undo(&self) -> bool {
-        matches!(self, Self::Finished(marker) if marker.action == Action::Undo)
+        matches!(self, Self::Finished(journal) if journal.action == Action::Undo)
     }
 }
 
@@ -40,45 +40,45 @@ impl Recovered {
 ///
 /// CURRENT and its MANIFEST decide which of the two is the case. Their present state is made durable first: the run
 /// may have been killed between the commit and the sync of the folder, and a loss of power could then revert the
-/// commit after the old tables are gone. If the MANIFEST is neither of those in the marker, another program has
+/// commit after the old tables are gone. If the MANIFEST is neither of those in the journal, another program has
 /// opened the database. That program has removed files that it does not know, and may have used the same numbers.
 pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
-    let Some(marker) = Journal::read(dir)? else {
-        // What a marker announces follows once it is complete, so after an unfinished one nothing is taken back.
+    let Some(journal) = Journal::read(dir)? else {
+        // What a journal announces follows once it is complete, so after an unfinished one nothing is taken back.
         Journal::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
     };
     dir.sync()?;
-    if marker.keeps_undo || marker.action == Action::Undo {
+    if journal.keeps_undo || journal.action == Action::Undo {
         undo.sync()?;
     }
     let live = check_complete(dir)?;
     undo.remove_unfinished()?;
     let found = current(dir)?;
-    let recovered = if Some(&found) == marker.new.as_ref() {
+    let recovered = if Some(&found) == journal.new.as_ref() {
         // After a rebuild, the old files have lower numbers than the new ones, so they may be removed in any order.
-        remove_all(dir, &marker.old_files, (&live, &found.name), marker.action == Action::Undo)?;
-        if marker.action == Action::Undo {
+        remove_all(dir, &journal.old_files, (&live, &found.name), journal.action == Action::Undo)?;
+        if journal.action == Action::Undo {
             undo.remove()?;
         }
-        Recovered::Finished(Box::new(marker))
-    } else if found == marker.old {
-        remove_temporaries(dir, &marker.new_files)?;
-        remove_all(dir, &marker.new_files, (&live, &found.name), true)?;
-        if marker.action == Action::Rebuild && marker.keeps_undo {
+        Recovered::Finished(Box::new(journal))
+    } else if found == journal.old {
+        remove_temporaries(dir, &journal.new_files)?;
+        remove_all(dir, &journal.new_files, (&live, &found.name), true)?;
+        if journal.action == Action::Rebuild && journal.keeps_undo {
             undo.remove()?;
         }
         Recovered::Abandoned
     } else {
         // LevelDB keeps a temporary file if it has made a table of the same number since, so these are removed here.
-        remove_temporaries(dir, &marker.new_files)?;
+        remove_temporaries(dir, &journal.new_files)?;
         // The commit removes all old tables from the database together: if one is live, the run had not committed.
-        let is_old = live.iter().any(|table| marker.old_files.contains(&table.name));
-        if is_old && marker.action == Action::Rebuild {
-            if marker.keeps_undo {
+        let is_old = live.iter().any(|table| journal.old_files.contains(&table.name));
+        if is_old && journal.action == Action::Rebuild {
+            if journal.keeps_undo {
                 undo.remove()?;
             }
             Recovered::Overtaken
@@ -159,7 +159,7 @@ const fn words(recovered: &Recovered) -> Option<&'static str> {
              run is removed"
         }
         Recovered::Forgotten => {
-            "an earlier run was cut off, and the database was opened since; its marker is removed"
+            "an earlier run was cut off, and the database was opened since; its journal is removed"
         }
     })
 }

@@ -141,13 +141,13 @@ fn check_table(undo: &UndoFolder, found: &FoundUndo, table: &TableFile) -> Resul
 }
 
 fn bring_back(dir: &Dir, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
-    let mut marker = Journal::new(Action::Undo, record.rebuilt.clone());
-    marker.new = Some(record.original.clone());
+    let mut journal = Journal::new(Action::Undo, record.rebuilt.clone());
+    journal.new = Some(record.original.clone());
     let tables = record.original_tables.iter().map(|table| table.name.clone());
-    marker.new_files = tables.chain([record.original.name.clone()]).collect();
-    marker.old_files = record.rebuilt_tables.iter().cloned().chain([record.rebuilt.name.clone()]).collect();
-    marker.write(dir)?;
-    for name in &marker.new_files {
+    journal.new_files = tables.chain([record.original.name.clone()]).collect();
+    journal.old_files = record.rebuilt_tables.iter().cloned().chain([record.rebuilt.name.clone()]).collect();
+    journal.write(dir)?;
+    for name in &journal.new_files {
         match undo.folder.link(name, dir, name) {
             Ok(()) => {}
             Err(error)

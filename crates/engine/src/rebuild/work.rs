@@ -16,9 +16,9 @@ use crate::write::failure::{Failure, Result};
 use crate::write::{Dir, FreeSpace};
 use crate::{audit::verify, engine::Engine};
 
-/// Free bytes required besides the tables: for the MANIFEST, the marker, and filters larger than the old ones.
+/// Free bytes required besides the tables: for the MANIFEST, the journal, and filters larger than the old ones.
 const SPARE: u64 = 1 << 20;
-/// The number of files besides the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
+/// The number of files besides the new tables: the MANIFEST, CURRENT, the journal, and the undo folder with its record.
 const SPARE_FILES: u64 = 5;
 
 pub(super) struct RebuildWork<'r> {

@@ -1,6 +1,6 @@
 //! Tables replaced in the folder of the database, also after another program has opened it since a run that was cut off.
 
-use super::leftovers::{NEW_FILES, OLD_FILES, marker, rebuilt, record};
+use super::leftovers::{NEW_FILES, OLD_FILES, journal, rebuilt, record};
 use super::*;
 
 /// Promise: B3.
@@ -206,7 +206,7 @@ fn a_second_rebuild_needs_a_decision_about_the_first() {
 }
 
 const FORGOTTEN: &str =
-    "an earlier run was cut off, and the database was opened since; its marker is removed";
+    "an earlier run was cut off, and the database was opened since; its journal is removed";
 const OVERTAKEN: &str = "an earlier run was cut off before its commit, and the database was opened since; what was \
                          left of that run is removed";
 
@@ -218,8 +218,8 @@ fn after_somebody_opened_the_database_before_the_commit_all_that_was_left_goes()
         for keeps_undo in [false, true] {
             let db = usual();
             let new = rebuilt();
-            let mut marker = marker(&db);
-            (marker["new"], marker["keeps_undo"]) =
+            let mut journal = journal(&db);
+            (journal["new"], journal["keeps_undo"]) =
                 (record("MANIFEST-000045", &new["MANIFEST-000045"]), keeps_undo.into());
             NEW_FILES[..3].iter().for_each(|name| db.write(name, "of the other program"));
             let manifest = db.read("MANIFEST-000040");
@@ -241,7 +241,7 @@ fn after_somebody_opened_the_database_before_the_commit_all_that_was_left_goes()
             // LevelDB keeps what has the number of a live table.
             db.write("000042.dbtmp", "cut off");
             db.write("filterblock-rebuild.tmp", "cut off");
-            db.write_marker(&marker);
+            db.write_marker(&journal);
             let run = db.run(&["--undo"]).expect(1);
             assert!(run.err.ends_with(&format!("; {OVERTAKEN}\n")), "{run:?}");
             db.is_as(&before);
@@ -254,15 +254,15 @@ fn after_somebody_opened_the_database_before_the_commit_all_that_was_left_goes()
 #[test]
 fn after_somebody_opened_the_database_behind_the_commit_only_marker_and_temporary_files_go() {
     let db = usual();
-    let mut marker = marker(&db);
+    let mut journal = journal(&db);
     db.done(&["--in-place"]);
-    (marker["new"], marker["keeps_undo"]) = (record("MANIFEST-000045", b"of another time"), true.into());
+    (journal["new"], journal["keeps_undo"]) = (record("MANIFEST-000045", b"of another time"), true.into());
     let manifest = db.read("MANIFEST-000045");
     db.write("MANIFEST-000047", manifest);
     db.write("CURRENT", "MANIFEST-000047\n");
     let before = db.contents();
     db.write("000042.dbtmp", "cut off");
-    db.write_marker(&marker);
+    db.write_marker(&journal);
     let run = db.run(&["--in-place"]).expect(1);
     let why =
         "{db}: the tables from before an earlier rebuild are kept, but it was opened since: --discard first";

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 const MARKER: &str = "filterblock-rebuild";
-/// The options of `--bits-per-key 20`, as the marker has them.
+/// The options of `--bits-per-key 20`, as the journal has them.
 const BITS_20: &str = "Make { bits: 20, policy: None, hash: None, base_lg: None }";
 
 pub(super) const OLD_FILES: [&str; 4] = ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"];
@@ -25,8 +25,8 @@ pub(super) fn record(name: &str, contents: &[u8]) -> Value {
     json!({ "name": name, "length": contents.len(), "crc32c": crc32c::crc32c(contents) })
 }
 
-/// The marker of a rebuild of the usual database, without the new MANIFEST.
-pub(super) fn marker(db: &Db) -> Value {
+/// The journal of a rebuild of the usual database, without the new MANIFEST.
+pub(super) fn journal(db: &Db) -> Value {
     json!({
         "format": 1,
         "action": "rebuild",
@@ -40,8 +40,8 @@ pub(super) fn marker(db: &Db) -> Value {
 }
 
 impl Db {
-    pub(super) fn write_marker(&self, marker: &Value) {
-        self.write(MARKER, serde_json::to_vec(marker).unwrap());
+    pub(super) fn write_marker(&self, journal: &Value) {
+        self.write(MARKER, serde_json::to_vec(journal).unwrap());
     }
 
     /// Runs the program, which has to succeed with this note on an earlier run.
@@ -62,26 +62,26 @@ fn before_the_commit() -> Vec<(String, Db)> {
     for written in 0..=3 {
         for named in [0, 1, 2, 3].into_iter().filter(|&named| named == 0 || written == 3) {
             let db = usual();
-            let mut marker = marker(&db);
+            let mut journal = journal(&db);
             for (at, name) in NEW_FILES[..3].iter().enumerate().rev().take(written) {
                 // The newest table gets its name first.
                 let temporary = name.replace("ldb", "dbtmp");
                 db.write(if 2 - at < named { name } else { &temporary }, &new[*name]);
             }
             if written == 3 {
-                marker["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
+                journal["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
             }
-            db.write_marker(&marker);
+            db.write_marker(&journal);
             states.push((format!("{written} written, {named} named"), db));
         }
     }
     for undo in 0..=5 {
         let db = usual();
         NEW_FILES.iter().for_each(|name| db.write(name, &new[*name]));
-        let mut marker = marker(&db);
-        (marker["new"], marker["keeps_undo"]) =
+        let mut journal = journal(&db);
+        (journal["new"], journal["keeps_undo"]) =
             (record("MANIFEST-000045", &new["MANIFEST-000045"]), true.into());
-        db.write_marker(&marker);
+        db.write_marker(&journal);
         db.write("000045.dbtmp", "MANIFEST-000045\n");
         if undo > 0 {
             fs::create_dir(db.undo_folder()).unwrap();
@@ -135,12 +135,12 @@ fn after_the_commit() -> Vec<Db> {
     let (new, old) = (rebuilt(), usual());
     let states = (0..=4).map(|left| {
         let db = usual();
-        let mut marker = marker(&db);
-        marker["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
+        let mut journal = journal(&db);
+        journal["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
         OLD_FILES.iter().for_each(|name| fs::remove_file(db.file(name)).unwrap());
         new.iter().for_each(|(name, bytes)| db.write(name, bytes));
         OLD_FILES.iter().rev().take(left).for_each(|name| db.write(name, old.read(name)));
-        db.write_marker(&marker);
+        db.write_marker(&journal);
         db
     });
     states.collect()
@@ -173,10 +173,10 @@ fn after_the_commit_undo_is_possible() {
     for [same, undo] in [[true, true], [true, false], [false, true]] {
         let db = usual();
         db.done(&["--in-place", "--bits-per-key", "20"]);
-        let mut marker = marker(&usual());
-        (marker["new"], marker["keeps_undo"]) =
+        let mut journal = journal(&usual());
+        (journal["new"], journal["keeps_undo"]) =
             (record("MANIFEST-000045", &db.read("MANIFEST-000045")), true.into());
-        db.write_marker(&marker);
+        db.write_marker(&journal);
         OLD_FILES.iter().for_each(|name| fs::hard_link(db.undo_folder().join(name), db.file(name)).unwrap());
         if same {
             let out = db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
@@ -203,15 +203,15 @@ fn nothing_is_removed_while_a_table_is_missing() {
     for is_new in [false, true] {
         let db = usual();
         let new = rebuilt();
-        let mut marker = marker(&db);
-        marker["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
+        let mut journal = journal(&db);
+        journal["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
         NEW_FILES.iter().for_each(|name| db.write(name, &new[*name]));
         if is_new {
             db.write("CURRENT", "MANIFEST-000045\n");
         }
         let gone = if is_new { "000043.ldb" } else { "000020.ldb" };
         let moved = db.path.join(gone);
-        db.write_marker(&marker);
+        db.write_marker(&journal);
         for cut in [false, true] {
             match cut {
                 true => fs::write(db.file(gone), "cut").unwrap(),
@@ -233,21 +233,21 @@ fn nothing_is_removed_while_a_table_is_missing() {
     }
 }
 
-/// Live files stay even if a marker lists them.
+/// Live files stay even if a journal lists them.
 #[test]
 fn live_files_are_never_removed() {
     let old = usual();
     for is_new in [false, true] {
         let db = usual();
-        let mut marker = marker(&db);
+        let mut journal = journal(&db);
         if is_new {
-            marker["new"] = marker["old"].clone();
-            marker["old"] = record("MANIFEST-000039", b"");
+            journal["new"] = journal["old"].clone();
+            journal["old"] = record("MANIFEST-000039", b"");
         }
         let all: Vec<_> = OLD_FILES.iter().chain(&NEW_FILES).chain(&["000012.sst", "12.ldb"]).collect();
-        (marker["new_files"], marker["old_files"]) = (json!(all), json!(all));
+        (journal["new_files"], journal["old_files"]) = (json!(all), json!(all));
         NEW_FILES.iter().for_each(|name| db.write(name, "left over"));
-        db.write_marker(&marker);
+        db.write_marker(&journal);
         db.run(&["--undo"]).expect(1);
         db.is_as(&old.contents());
     }
@@ -276,20 +276,20 @@ fn markers_that_name_other_files_are_refused() {
             let db = usual();
             fs::write(db.path.join("precious"), "").unwrap();
             fs::write(db.path.join("000001.ldb"), "").unwrap();
-            let mut marker = marker(&db);
+            let mut journal = journal(&db);
             match field {
-                "old" => marker["old"]["name"] = json!(name),
-                "new" => marker["new"] = record(name, b""),
-                _ => marker[field][1] = json!(name),
+                "old" => journal["old"]["name"] = json!(name),
+                "new" => journal["new"] = record(name, b""),
+                _ => journal[field][1] = json!(name),
             }
-            db.write_marker(&marker);
+            db.write_marker(&journal);
             let found = format!("{} in it", filterblock::quote(name.as_bytes()));
             refused_marker(&db, &found);
         }
     }
 }
 
-/// Checks that no action changes anything while there is a marker that is not understood.
+/// Checks that no action changes anything while there is a journal that is not understood.
 #[track_caller]
 fn refused_marker(db: &Db, found: &str) {
     let message =
@@ -302,11 +302,11 @@ fn refused_marker(db: &Db, found: &str) {
 #[test]
 fn what_is_no_marker_is_refused() {
     let db = usual();
-    let sound = marker(&db);
+    let sound = journal(&db);
     let changed = |field: &str, value: Value| {
-        let mut marker = sound.clone();
-        marker[field] = value;
-        serde_json::to_vec(&marker).unwrap()
+        let mut journal = sound.clone();
+        journal[field] = value;
+        serde_json::to_vec(&journal).unwrap()
     };
     for (contents, found) in [
         (b"".to_vec(), "EOF while parsing a value at line 1 column 0"),
@@ -334,7 +334,7 @@ fn what_is_no_marker_is_refused() {
     }
 }
 
-/// If the marker is not complete, nothing was written after it, so it does not matter.
+/// If the journal is not complete, nothing was written after it, so it does not matter.
 #[test]
 fn a_marker_that_was_being_written_is_removed() {
     let db = usual();
@@ -348,8 +348,8 @@ fn a_marker_that_was_being_written_is_removed() {
 #[test]
 fn recovery_that_fails_says_why_and_goes_on_later() {
     let db = usual();
-    let marker = marker(&db);
-    db.write_marker(&marker);
+    let journal = journal(&db);
+    db.write_marker(&journal);
     // A folder cannot be removed as a file is.
     fs::create_dir(db.file("000043.ldb")).unwrap();
     let run = db.run(&["--in-place"]).expect(2);
@@ -364,7 +364,7 @@ fn recovery_that_fails_says_why_and_goes_on_later() {
 #[test]
 fn a_refusal_also_tells_what_was_cleared_away() {
     let db = usual();
-    db.write_marker(&marker(&db));
+    db.write_marker(&journal(&db));
     damage(&db.file("000012.ldb"));
     let run = db.run(&["--in-place"]).expect(1);
     assert!(run.err.contains(&format!("; nothing was changed; {ABANDONED}\n")), "{run:?}");

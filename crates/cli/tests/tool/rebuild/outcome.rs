@@ -196,15 +196,15 @@ fn notes_are_in_the_line_for_the_database() {
     db.write("filterblock-rebuild", "x");
     let run = db.run(&["--in-place", "--json"]).expect(1);
     assert_eq!(lines(&run).0["status"], "refused");
-    // A marker of a database that was opened since.
-    let marker = json!({
+    // A journal of a database that was opened since.
+    let journal = json!({
         "format": 1, "action": "rebuild", "options": "", "keeps_undo": false,
         "old": { "name": "MANIFEST-000001", "length": 0, "crc32c": 0 }, "new": null,
         "new_files": [], "old_files": [],
     });
-    db.write("filterblock-rebuild", serde_json::to_vec(&marker).unwrap());
+    db.write("filterblock-rebuild", serde_json::to_vec(&journal).unwrap());
     let run = db.run(&["--in-place", "--json"]).expect(0);
-    let note = "an earlier run was cut off, and the database was opened since; its marker is removed";
+    let note = "an earlier run was cut off, and the database was opened since; its journal is removed";
     assert_eq!(run.err, db.fill(&format!("filterblock: {{db}}: {note}\n")));
     let (database, _) = lines(&run);
     assert!(database["notes"].to_string().contains(note), "{database}");

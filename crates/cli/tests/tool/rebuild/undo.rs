@@ -206,8 +206,8 @@ fn an_undo_that_was_cut_off_before_its_commit() {
         for options in [&["--undo"][..], &["--discard"], &["--in-place", "--bits-per-key", "20"]] {
             let db = rebuilt();
             let new = db.contents();
-            let marker = undo_marker(&db);
-            db.write("filterblock-rebuild", &marker);
+            let journal = undo_marker(&db);
+            db.write("filterblock-rebuild", &journal);
             for name in ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"].iter().take(there) {
                 fs::hard_link(db.undo_folder().join(name), db.file(name)).unwrap();
             }
@@ -244,12 +244,12 @@ fn an_undo_that_was_cut_off_behind_its_commit() {
             (&["--discard"], "{db}: undone: an earlier --undo is finished now\n"),
         ] {
             let db = rebuilt();
-            let marker = undo_marker(&db);
+            let journal = undo_marker(&db);
             for name in ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"] {
                 fs::hard_link(db.undo_folder().join(name), db.file(name)).unwrap();
             }
             db.write("CURRENT", "MANIFEST-000040\n");
-            db.write("filterblock-rebuild", &marker);
+            db.write("filterblock-rebuild", &journal);
             let new = ["000042.ldb", "000043.ldb", "000044.ldb", "MANIFEST-000045"].map(|name| db.file(name));
             let kept = [RECORD, "000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"];
             let kept = kept.map(|name| db.undo_folder().join(name));
@@ -262,10 +262,10 @@ fn an_undo_that_was_cut_off_behind_its_commit() {
     }
 }
 
-/// The marker of an undo of the usual database.
+/// The journal of an undo of the usual database.
 fn undo_marker(db: &Db) -> Vec<u8> {
     let original = fs::read(db.undo_folder().join("MANIFEST-000040")).unwrap();
-    let marker = json!({
+    let journal = json!({
         "format": 1,
         "action": "undo",
         "options": "",
@@ -275,7 +275,7 @@ fn undo_marker(db: &Db) -> Vec<u8> {
         "new_files": ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"],
         "old_files": ["000042.ldb", "000043.ldb", "000044.ldb", "MANIFEST-000045"],
     });
-    serde_json::to_vec(&marker).unwrap()
+    serde_json::to_vec(&journal).unwrap()
 }
 
 /// A new file under the name of an old one belongs to another program.
