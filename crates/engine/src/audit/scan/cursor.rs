@@ -92,11 +92,14 @@ pub struct ScanCursor {
     /// The files to whose faults no more hints are added.
     pub(super) hinted: BTreeSet<PathBuf>,
     /// The file that had the last fault. `None` in it: it does not open as a table.
-    pub(super) described: Option<(PathBuf, Option<(Table<SharedFile>, KeyEncoding)>)>,
+    pub(super) described: Option<(PathBuf, Option<OpenTable>)>,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     outcome: Outcome,
 }
+
+/// A table, and the encoding of its keys.
+type OpenTable = (Table<SharedFile>, KeyEncoding);
 
 /// A path to show: as the user gave it, and what it led to.
 #[derive(Clone)]
