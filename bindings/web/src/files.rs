@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use filterblock::database::FileKind;
-use filterblock::table::ReadAt;
 use filterblock_engine::Storage;
 use serde::Serialize;
 
@@ -106,6 +105,8 @@ impl Storage for Files {
 
 #[cfg(test)]
 mod tests {
+    use filterblock::table::ReadAt as _;
+
     use super::*;
 
     #[derive(Debug)]
