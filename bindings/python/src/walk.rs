@@ -11,7 +11,7 @@ use filterblock::{InternalKey, KeyFormat};
 use filterblock_engine::report::{Fault, Version as KeyVersion};
 
 use crate::bounds::Bounds;
-use crate::kept::{OpenDatabase, KeptOpener, MAX_ROUNDS, Version};
+use crate::kept::{KeptOpener, MAX_ROUNDS, OpenDatabase, Version};
 use crate::producer::{NOWHERE, PASSED, Place, Producer, Walk};
 
 /// The request to an iterator over a database.
@@ -39,7 +39,12 @@ pub(crate) struct DatabaseWork {
 }
 
 impl DatabaseWork {
-    pub(crate) fn new(kept: Arc<OpenDatabase>, version: Arc<Version>, wanted: Wanted, producer: Producer) -> Self {
+    pub(crate) fn new(
+        kept: Arc<OpenDatabase>,
+        version: Arc<Version>,
+        wanted: Wanted,
+        producer: Producer,
+    ) -> Self {
         Self { kept, version, wanted, producer, scan: None, rounds: None, told: HashSet::new(), last: None }
     }
 
