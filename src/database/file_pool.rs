@@ -267,6 +267,10 @@ impl<O: Opener> ReadAt for PooledFile<O> {
         self.0.file()?.read_at(offset, len)
     }
 
+    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.0.file()?.read_into(offset, buffer)
+    }
+
     /// Passes the ranges on to the file if it is open. A closed file is not opened again for this.
     fn will_need(&self, ranges: &[Range<u64>]) {
         let state = self.0.pool.state();

@@ -61,6 +61,21 @@ pub trait ReadAt {
     /// the underlying system.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
 
+    /// Reads the bytes from `offset` on into all of `buffer`, which saves memory for each read where it is used again. After
+    /// an error, the buffer may hold anything. By default, the bytes of [`read_at`](Self::read_at) are copied.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read_at`.
+    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let bytes = self.read_at(offset, buffer.len())?;
+        let is_exact = bytes.len() == buffer.len();
+        let fault = || io::Error::other(format!("expected {} bytes, found {}", buffer.len(), bytes.len()));
+        is_exact.then_some(()).ok_or_else(fault)?;
+        buffer.copy_from_slice(&bytes);
+        Ok(())
+    }
+
     /// The same bytes as [`read_at`](Self::read_at) returns, if the source has them in memory. Default: `None`.
     ///
     /// Most lookups then search an uncompressed block where it lies, and read nothing but the value that they find. A
@@ -170,6 +185,10 @@ impl ReadAt for std::fs::File {
         read_all(offset, len, |buf, at| read_some(self, buf, at))
     }
 
+    fn read_into(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        fill(offset, buffer, |buf, at| read_some(self, buf, at))
+    }
+
     #[cfg(all(feature = "advise", any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
     fn will_need(&self, ranges: &[Range<u64>]) {
         use rustix::fs::{Advice, fadvise};
@@ -186,13 +205,21 @@ impl ReadAt for std::fs::File {
 fn read_all(
     offset: u64,
     len: usize,
-    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+    read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
 ) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len)?;
     bytes.resize(len, 0);
-    let mut rest = bytes.as_mut_slice();
-    let mut at = offset;
+    fill(offset, &mut bytes, read)?;
+    Ok(bytes.into())
+}
+
+fn fill(
+    offset: u64,
+    mut rest: &mut [u8],
+    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+) -> io::Result<()> {
+    let (len, mut at) = (rest.len(), offset);
     while !rest.is_empty() {
         match read(rest, at) {
             Ok(0) => return Err(beyond_end(offset, len, at)),
@@ -207,7 +234,7 @@ fn read_all(
             Err(error) => return Err(error),
         }
     }
-    Ok(bytes.into())
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -241,6 +268,10 @@ macro_rules! forward {
             #[inline]
             fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
                 (**self).read_at(offset, len)
+            }
+            #[inline]
+            fn read_into(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+                (**self).read_into(offset, buffer)
             }
             #[inline]
             fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
@@ -294,6 +325,10 @@ mod tests {
         for start in 0..=n + 1 {
             for len in 0..=n + 1 {
                 let answer = source.read_at(start as u64, len);
+                let mut buffer = vec![0xa5; len];
+                let into = source.read_into(start as u64, &mut buffer).map(|()| Bytes::from(buffer));
+                let kind = |answer: &io::Result<Bytes>| answer.as_ref().map_err(io::Error::kind).cloned();
+                assert_eq!(kind(&into), kind(&answer), "{start} + {len}");
                 match contents.get(start..start + len) {
                     Some(expected) => assert_eq!(answer.unwrap(), expected, "{start} + {len}"),
                     None if len > 0 => {

@@ -159,14 +159,30 @@ impl ScanCursor {
     pub fn step(&mut self) -> ScanStep {
         self.at_entry = false;
         loop {
-            self.line = self.found.pop_front();
+            if self.line.is_some() || !self.found.is_empty() {
+                self.line = self.found.pop_front();
+            }
             if self.line.is_some() {
                 return ScanStep::Line;
             }
-            if let Some(shown) = self.shown.take() {
-                if let Some(step) = self.show(shown) {
-                    return step;
+            if let Some(shown) = self.shown.as_mut().filter(|_| self.left > 0) {
+                match shown.rows.advance() {
+                    Ok(Moved::ToEntry) => {
+                        self.left -= 1;
+                        shown.entries += 1;
+                        self.at_entry = true;
+                        return ScanStep::Line;
+                    }
+                    Ok(Moved::On) => return ScanStep::Pause,
+                    Ok(Moved::ToEnd) => {
+                        let note = shown.rows.note().map(|note| Remark::new(&shown.place.path, note));
+                        shown.remarks.extend(note);
+                        self.end();
+                    }
+                    Err(fault) => self.failed_at(fault),
                 }
+            } else if self.shown.is_some() {
+                self.end();
             } else if let Some(place) = self.files_left.pop_front() {
                 let in_database = self.folder.as_ref().is_some_and(|folder| folder.is_database());
                 self.file(place, in_database, true);
@@ -310,29 +326,28 @@ impl ScanCursor {
     }
 
     /// Reads a database anew of which a file was removed because it is no longer used, and goes on after the last entry.
-    fn again(&mut self, shown: Shown) {
-        let Shown { place, rows: Shows::Database(rows), entries, rounds: (rounds, before), .. } = &shown
+    fn again(&mut self) {
+        let Some(shown) = &self.shown else { return };
+        let Shows::Database(rows) = &shown.rows else { return };
+        let folder = match folder::reopen(rows.folder()) {
+            Ok(folder) => self.corrected(folder),
+            Err(error) => {
+                self.failed(shown.place.clone(), error);
+                return self.end();
+            }
+        };
+        let Some(Shown { place, rows: Shows::Database(rows), entries, errors, remarks, rounds, .. }) =
+            self.shown.take()
         else {
             return;
         };
-        let rounds = (if entries > before { 0 } else { rounds + 1 }, *entries);
-        let reopened = folder::reopen(rows.folder()).map(|folder| self.corrected(folder));
-        let place = place.clone();
-        match (reopened, shown) {
-            (Ok(folder), Shown { rows: Shows::Database(rows), entries, errors, remarks, .. }) => {
-                match self.database_rows(&folder, rows.into_shown()) {
-                    Some(rows) => {
-                        let missing = OnceLock::new();
-                        self.shown = Some(Shown { place, rows, entries, errors, remarks, rounds, missing });
-                    }
-                    None => self.unordered(place, &folder),
-                }
+        let rounds = (if entries > rounds.1 { 0 } else { rounds.0 + 1 }, entries);
+        match self.database_rows(&folder, rows.into_shown()) {
+            Some(rows) => {
+                let missing = OnceLock::new();
+                self.shown = Some(Shown { place, rows, entries, errors, remarks, rounds, missing });
             }
-            (Err(error), shown) => {
-                self.failed(place, error);
-                self.end(shown);
-            }
-            _ => {}
+            None => self.unordered(place, &folder),
         }
     }
 
@@ -384,47 +399,25 @@ impl ScanCursor {
         self.shown = Some(Shown::new(place, Shows::File(Box::new(rows))));
     }
 
-    /// Shows the next entry, up to the limit. `None`: there are lines to show first, or it has ended.
-    fn show(&mut self, mut shown: Shown) -> Option<ScanStep> {
-        if self.left == 0 {
-            self.end(shown);
-            return None;
+    /// A fault of what is being shown.
+    fn failed_at(&mut self, fault: Fault) {
+        let Some(shown) = &mut self.shown else { return };
+        if shown.has_vanished(&fault) {
+            return self.again();
         }
-        let step = match shown.rows.advance() {
-            Ok(Moved::On) => Some(ScanStep::Pause),
-            Ok(Moved::ToEntry) => {
-                self.left -= 1;
-                shown.entries += 1;
-                self.at_entry = true;
-                Some(ScanStep::Line)
-            }
-            Ok(Moved::ToEnd) => {
-                let note = shown.rows.note().map(|note| Remark::new(&shown.place.path, note));
-                shown.remarks.extend(note);
-                self.end(shown);
-                return None;
-            }
-            Err(fault) if shown.has_vanished(&fault) => {
-                self.again(shown);
-                return None;
-            }
-            Err(fault) => {
-                let path = fault.path.as_deref().unwrap_or(&shown.place.path).to_owned();
-                let errors = shown.errors.entry(path.clone()).or_default();
-                *errors += 1;
-                match *errors > MAX_ERRORS {
-                    true => self.outcome.count(fault.kind),
-                    false => self.fault(shown.place.at(&path), fault),
-                }
-                None
-            }
-        };
-        self.shown = Some(shown);
-        step
+        let path = fault.path.as_deref().unwrap_or(&shown.place.path).to_owned();
+        let place = shown.place.at(&path);
+        let errors = shown.errors.entry(path).or_default();
+        *errors += 1;
+        match *errors > MAX_ERRORS {
+            true => self.outcome.count(fault.kind),
+            false => self.fault(place, fault),
+        }
     }
 
-    fn end(&mut self, shown: Shown) {
-        let Shown { place, entries, errors, remarks: found, .. } = shown;
+    /// Ends what is being shown.
+    fn end(&mut self) {
+        let Some(Shown { place, entries, errors, remarks: found, .. }) = self.shown.take() else { return };
         let mut remarks = std::mem::take(&mut self.remarks);
         let more = errors.iter().filter(|(_, errors)| **errors > MAX_ERRORS);
         remarks.extend(more.map(|(path, errors)| {
