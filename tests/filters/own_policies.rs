@@ -1,6 +1,7 @@
 //! The policies under names of this library: their bytes, which must never change, and how they choose their size.
 //! LevelDB's filters over other hashes, as mini-lsm and agatedb have them.
 
+use filterblock::policy::OWN_POLICIES;
 use filterblock::{
     BloomFilterPolicy, CassandraBloomPolicy, Error, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
     KeyHash, Murmur3BloomPolicy, Result, expected_false_positive_rate,
@@ -27,6 +28,21 @@ fn cassandra_filters_keep_their_bytes() {
     }
     let five = filter(&CassandraBloomPolicy::new(10), &numbered_keys(5));
     assert_eq!(hex(&five), "89210062c0c09c9a08c801480404088107");
+}
+
+/// A name in files is permanent.
+#[test]
+fn own_policies_have_their_names_and_differ() {
+    let [cassandra, murmur3] = OWN_POLICIES;
+    for (policy, name, short) in [
+        (cassandra, "filterblock.CassandraBloomFilter1", "cassandra"),
+        (murmur3, "filterblock.Murmur3BloomFilter1", "murmur3"),
+    ] {
+        assert_eq!((policy.name(), policy.short_name()), (name, short));
+        assert_eq!(policy.with_bits(10).name(), name);
+        assert_eq!(format!("{policy:?}"), format!("OwnPolicy({short:?})"));
+    }
+    assert!(cassandra == cassandra && cassandra != murmur3);
 }
 
 /// The lengths and sums come from a script in Python with the package mmh3 5.3.1, written from the formula.

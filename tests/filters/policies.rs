@@ -365,6 +365,15 @@ impl FilterPolicy for Careless {
     }
 }
 
+/// Careless takes no hashes.
+#[test]
+fn filters_of_hashes_are_refused_by_a_policy_without() {
+    let mut filter = Vec::new();
+    let refused = Careless.create_filter_from_hashes(&[KeyHash::new(1)], &mut filter);
+    assert!(matches!(refused, Err(Error::HashUnsupported { policy, .. }) if policy == "test.Careless"));
+    assert!(filter.is_empty());
+}
+
 #[test]
 fn what_a_policy_leaves_unanswered_may_match() {
     // One filter of no bytes, and a range beyond it.
