@@ -9,9 +9,7 @@ use filterblock::table::ReadAt;
 use super::Watch;
 use super::task::{Event, LogUse, TableFile, Task};
 use crate::engine::Engine;
-#[cfg(in_repository)]
-use crate::walk::Files;
-use crate::walk::{Inputs, OtherFile, PathError};
+use crate::walk::{Files, Inputs, MemoryStorage, OtherFile, PathError, Source, Storage};
 
 /// Finds the lengths of files, but does not want tables whose names begin with 9.
 struct Lengths;
@@ -129,13 +127,74 @@ fn an_input_below_which_nothing_is_found_is_told_once() {
     assert_eq!(told(&Engine::new(), given), expected);
 }
 
+/// Files in memory, in folders that cannot be listed.
+#[derive(Debug)]
+struct Unlistable(MemoryStorage);
+
+impl Storage for Unlistable {
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
+        self.0.list(path)?.map_or(Ok(None), |_| Err(io::ErrorKind::PermissionDenied.into()))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        self.0.open(path)
+    }
+}
+
+#[test]
+fn a_table_in_a_folder_that_cannot_be_listed_comes_after_its_folder() {
+    let mut memory = MemoryStorage::default();
+    memory.insert("db/000005.ldb", "x");
+    memory.insert("db/000007.ldb", "x");
+    let engine = Engine::new().files(Files::new(Arc::new(Unlistable(memory))));
+    let expected = [
+        "failed db of 000005.ldb, listed: false",
+        "table 000005.ldb of 000005.ldb in None, 2 known: 1",
+        "table 000007.ldb of 000007.ldb in None, 2 known: 1",
+    ];
+    assert_eq!(told(&engine, inputs(Path::new("db"), &["000005.ldb", "000007.ldb"])), expected);
+}
+
+/// A folder that is listed once before, and from then on after its program has changed it.
+#[derive(Debug)]
+struct Changing {
+    before: MemoryStorage,
+    after: MemoryStorage,
+    listed: AtomicUsize,
+}
+
+impl Storage for Changing {
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
+        match self.listed.fetch_add(1, Ordering::Relaxed) {
+            0 => self.before.list(path),
+            _ => self.after.list(path),
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        self.after.open(path)
+    }
+}
+
+#[test]
+fn a_table_that_a_vanished_log_became_is_looked_at() {
+    let (mut before, mut after) = (MemoryStorage::default(), MemoryStorage::default());
+    before.insert("db/000003.log", "xyz");
+    after.insert("db/000005.ldb", "xy");
+    let storage = Changing { before, after, listed: AtomicUsize::new(0) };
+    let engine = Engine::new().files(Files::new(Arc::new(storage)));
+    let expected =
+        ["begin db, logs: 1, passed over: 0", "table 000005.ldb of db in Some(\"db\"), 1 known: 2", "end db"];
+    assert_eq!(told(&engine, inputs(Path::new(""), &["db"])), expected);
+}
+
 // The test reads a database of the repository.
 #[cfg(in_repository)]
 #[test]
 fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/databases/levels");
     let dir = tempfile::tempdir().unwrap();
-    let mut memory = crate::walk::MemoryStorage::default();
+    let mut memory = MemoryStorage::default();
     for folder in ["db", "tables", "logs"] {
         fs::create_dir(dir.path().join(folder)).unwrap();
     }

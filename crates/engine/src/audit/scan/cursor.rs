@@ -532,4 +532,23 @@ mod tests {
         assert_eq!(steps, [ScanStep::Pause, ScanStep::Pause, ScanStep::Line, ScanStep::End]);
         assert_eq!(cursor.step(), ScanStep::End);
     }
+
+    #[test]
+    fn what_is_said_of_a_folder_is_not_said_of_the_next_path() {
+        let mut memory = crate::MemoryStorage::default();
+        memory.insert("a/1.ldb", "x");
+        memory.insert("a/2.ldb", "x");
+        memory.insert("b/000003.log", "");
+        let paths = ["a", "b/000003.log"].map(PathBuf::from).to_vec();
+        let engine = Engine::new().files(Files::new(Arc::new(memory)));
+        let mut ends = Vec::new();
+        let scan = engine.scan(Inputs { paths, ..Inputs::default() }, ScanRequest::default());
+        let outcome = scan.for_each(|line| {
+            if let ScanLine::End(subject, _) = line {
+                ends.push((subject.path.to_owned(), subject.remarks.len()));
+            }
+            Ok(())
+        });
+        assert_eq!((ends, outcome.unwrap().verdicts.all()), (vec![("b/000003.log".into(), 0)], 2));
+    }
 }
