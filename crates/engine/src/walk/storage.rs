@@ -232,4 +232,18 @@ mod tests {
         // The system's message for this differs between Unix and Windows.
         assert_eq!(failure(false), "no such file or folder");
     }
+
+    #[test]
+    fn a_file_that_takes_the_name_of_another_has_another_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("000005.ldb"), folder.path().join("other"));
+        fs::write(&path, "a").unwrap();
+        fs::write(&other, "b").unwrap();
+        let before = LocalStorage.open(&path).unwrap();
+        assert_eq!(before.version().unwrap(), LocalStorage.open(&path).unwrap().version().unwrap());
+        let version = before.version().unwrap();
+        drop(before);
+        fs::rename(other, &path).unwrap();
+        assert_ne!(version, LocalStorage.open(&path).unwrap().version().unwrap());
+    }
 }

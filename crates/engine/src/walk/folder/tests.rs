@@ -151,3 +151,12 @@ fn no_file_but_a_regular_one_is_looked_at() {
     ];
     assert_eq!(skipped, expected.map(|(name, error)| (name, error.to_owned())));
 }
+
+#[test]
+fn the_size_of_tables_is_that_of_all_that_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, contents) in [("000005.ldb", "abc"), ("backup.ldb", "abcd"), ("000007.log", "abcde")] {
+        fs::write(dir.path().join(name), contents).unwrap();
+    }
+    assert_eq!(open(&dir).size_of_tables(), 7);
+}
