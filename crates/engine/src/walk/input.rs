@@ -7,7 +7,6 @@ use std::{io, path::Path};
 use filterblock::Error;
 
 use super::format::FoundFormat;
-use super::paths;
 use crate::report::ErrorKind;
 
 /// The reason why a path cannot be looked at.
@@ -168,9 +167,18 @@ pub(super) fn kind(file_type: FileType) -> &'static str {
 
 /// Fails for the URL of an object: a path was expected.
 pub(super) fn refuse_url(path: &Path) -> Result<(), PathError> {
-    let Some(scheme) = paths::scheme(path) else { return Ok(()) };
+    let Some(scheme) = scheme(path) else { return Ok(()) };
     let found = format!("a URL ({scheme}:); copy the database to a folder, or mount it");
     Err(PathError::unexpected("a path", found))
+}
+
+/// The scheme of a URL. `None` for a path, and for a `file:` URL, which stands for a path.
+fn scheme(path: &Path) -> Option<&str> {
+    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    // A single letter is considered a drive of Windows.
+    let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
 }
 
 #[cfg(test)]
@@ -182,5 +190,24 @@ mod tests {
         let refused = refuse_url(Path::new("s3://bucket/db")).unwrap_err().to_string();
         assert_eq!(refused, "expected a path, found a URL (s3:); copy the database to a folder, or mount it");
         assert!(refuse_url(Path::new("file:///db")).is_ok());
+    }
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for (path, expected) in [
+            ("s3://bucket/db/", Some("s3")),
+            ("hdfs://name/db", Some("hdfs")),
+            ("abfss://c@a.dfs.core.windows.net/x.ldb", Some("abfss")),
+            ("file:///tmp/x.ldb", None),
+            ("file:/tmp/x.ldb", None),
+            ("C://x.ldb", None),
+            ("./s3://bucket", None),
+            ("s3:/bucket", None),
+            ("://x", None),
+            ("3s://x", None),
+            ("db/000005.ldb", None),
+        ] {
+            assert_eq!(scheme(Path::new(path)), expected, "{path}");
+        }
     }
 }

@@ -150,15 +150,6 @@ impl Iterator for Below {
     }
 }
 
-/// The scheme of a URL. `None` for a path, and for a `file:` URL, which stands for a path.
-pub(super) fn scheme(path: &Path) -> Option<&str> {
-    let (scheme, _) = path.to_str()?.split_once("://")?;
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    // A single letter is considered a drive of Windows.
-    let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
-    (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
-}
-
 /// The bytes of a `file:` URL's path: `file:/…` as by Spark, `file:///…` as by browsers, or `file://localhost/…`.
 pub(super) fn local_path(path: &Path) -> Option<Vec<u8>> {
     path.to_str().and_then(local_part).map(decoded)
@@ -242,25 +233,6 @@ mod tests {
         });
         let below: Vec<_> = below.collect();
         assert_eq!(below, ["", "a", "b", "b/x", "b/y"].map(PathBuf::from));
-    }
-
-    #[test]
-    fn urls_are_told_from_paths() {
-        for (path, expected) in [
-            ("s3://bucket/db/", Some("s3")),
-            ("hdfs://name/db", Some("hdfs")),
-            ("abfss://c@a.dfs.core.windows.net/x.ldb", Some("abfss")),
-            ("file:///tmp/x.ldb", None),
-            ("file:/tmp/x.ldb", None),
-            ("C://x.ldb", None),
-            ("./s3://bucket", None),
-            ("s3:/bucket", None),
-            ("://x", None),
-            ("3s://x", None),
-            ("db/000005.ldb", None),
-        ] {
-            assert_eq!(scheme(Path::new(path)), expected, "{path}");
-        }
     }
 
     #[test]

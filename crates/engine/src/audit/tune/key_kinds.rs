@@ -70,7 +70,7 @@ pub(super) const QUESTIONS: [KeyKind; 11] = [
 pub(super) const ROUND: usize = 4096;
 
 /// Successive questions for the same data block, none of which begins a [`ROUND`] but the first.
-pub(super) struct BlockKeys {
+pub(super) struct AskedOfBlock {
     pub(super) offset: u64,
     /// The number of all questions up to the last of these.
     pub(super) end: usize,
@@ -79,7 +79,7 @@ pub(super) struct BlockKeys {
 /// Questions of one kind: for each, a data block and the hash of a key.
 #[derive(Default)]
 pub(super) struct AskedKeys {
-    pub(super) blocks: Vec<BlockKeys>,
+    pub(super) blocks: Vec<AskedOfBlock>,
     hashes: Vec<KeyHash>,
 }
 
@@ -91,7 +91,7 @@ impl AskedKeys {
     pub(super) fn push(&mut self, offset: u64, key: &[u8], policy: &SharedPolicy) {
         match self.blocks.last_mut() {
             Some(last) if last.offset == offset && last.end % ROUND != 0 => last.end += 1,
-            _ => self.blocks.push(BlockKeys { offset, end: self.len() + 1 }),
+            _ => self.blocks.push(AskedOfBlock { offset, end: self.len() + 1 }),
         }
         self.hashes.extend(policy.hash_key(key));
     }
