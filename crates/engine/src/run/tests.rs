@@ -153,6 +153,10 @@ fn a_table_in_a_folder_that_cannot_be_listed_comes_after_its_folder() {
         "table 000007.ldb of 000007.ldb in None, 2 known: 1",
     ];
     assert_eq!(told(&engine, inputs(Path::new("db"), &["000005.ldb", "000007.ldb"])), expected);
+    // A page shows the table all the same.
+    let overview = engine.overview(inputs(Path::new("db"), &["000005.ldb"]), false).unwrap();
+    assert_eq!(overview.tables.len(), 1);
+    assert!(engine.overview(inputs(Path::new("db"), &["000009.ldb"]), false).is_err());
 }
 
 /// A folder that is listed once before, and from then on after its program has changed it.

@@ -39,7 +39,9 @@ impl Engine {
             Ok(())
         });
         result?;
-        fold.failed.map_or(Ok(fold.overview), Err)
+        // A table is shown though its folder cannot be listed.
+        let is_shown = fold.begun.is_some() || !fold.overview.tables.is_empty();
+        fold.failed.filter(|_| !is_shown).map_or(Ok(fold.overview), Err)
     }
 }
 
@@ -92,7 +94,10 @@ impl Fold {
         match event {
             // A listed path is reported at the beginning of its folder.
             Event::Failed(file, _) if file.listed => {}
-            Event::Failed(_, error) => self.failed = Some(error),
+            Event::Failed(file, error) => {
+                self.unreadable(&file.path, "a folder that can be listed", error.clone());
+                self.failed = Some(error);
+            }
             Event::Folder { place, logs, unread, .. } => self.begin(place, &logs, unread),
             Event::Found(file, None, result) => self.table(&file, result),
             Event::Found(file, Some(_), result) => self.log(&file, result),

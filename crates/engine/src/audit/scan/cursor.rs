@@ -509,6 +509,8 @@ impl Debug for ScanCursor {
 
 #[cfg(test)]
 mod tests {
+    use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
     use super::*;
     use crate::KeyRange;
 
@@ -550,5 +552,31 @@ mod tests {
             Ok(())
         });
         assert_eq!((ends, outcome.unwrap().verdicts.all()), (vec![("b/000003.log".into(), 0)], 2));
+    }
+
+    #[test]
+    fn ten_faults_of_a_file_are_told_and_the_others_counted() {
+        let options = WriteOptions::default().compression(Compression::None).block_size(1);
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        (0..25_u8).for_each(|key| builder.add(&[key], &[0; 50]).unwrap());
+        let mut file = builder.finish().unwrap().0;
+        let table = Table::open(file.clone(), &ReadOptions::default()).unwrap();
+        for handle in table.data_blocks() {
+            file[handle.unwrap().offset as usize] ^= 1;
+        }
+        let mut memory = crate::MemoryStorage::default();
+        memory.insert("x.ldb", file);
+        let inputs = Inputs { paths: vec!["x.ldb".into()], ..Inputs::default() };
+        let engine = Engine::new().files(Files::new(Arc::new(memory)));
+        let (mut faults, mut remarks) = (0, Vec::new());
+        let outcome = engine.scan(inputs, ScanRequest::default()).for_each(|line| {
+            match line {
+                ScanLine::End(subject, _) => remarks.extend(subject.remarks.iter().map(Remark::line)),
+                _ => faults += 1,
+            }
+            Ok(())
+        });
+        assert_eq!((faults, outcome.unwrap().verdicts.all()), (10, 25));
+        assert_eq!(remarks, ["x.ldb: … and 15 more in this file"]);
     }
 }
