@@ -3,7 +3,7 @@
 use std::{fmt::Display, io};
 
 use filterblock::escape;
-use filterblock_engine::report::{Depth, Dialect, DistinctKeys, FilterBlock, Inspected, KeyFormat, Table};
+use filterblock_engine::report::{Depth, Dialect, FilterBlock, Inspected, KeyCount, KeyFormat, Table};
 use filterblock_engine::words::{
     count, counted, entries, measured, or_dash, path_word, percent, rate_interval, ratio, size,
 };
@@ -15,7 +15,7 @@ const LABEL_WIDTH: usize = 15;
 pub(crate) fn short(table: &Table, console: &mut Console) -> io::Result<()> {
     if table.is_opened() {
         let number =
-            table.entries.map(|number| format!("{} in ", counted_entries(entries(number), number.count)));
+            table.entries.map(|number| format!("{} in ", counted_entries(entries(number), number.value)));
         let blocks = counted(table.data_blocks.unwrap_or_default(), "data block");
         let codecs = table.compression.as_deref().filter(|names| names.iter().any(|name| name != "none"));
         let codecs = codecs.map(|names| format!(" ({})", names.join(", "))).unwrap_or_default();
@@ -115,7 +115,7 @@ fn data(table: &Table, console: &mut Console) -> io::Result<()> {
     line(console, "entries", or_dash(table.entries.map(|count| count_text(count.into()))))?;
     line(console, "distinct keys", or_dash(table.distinct_keys.map(count_text)))?;
     if let Some(names) = table.compression.as_ref().filter(|names| !names.is_empty()) {
-        let is_all = table.depth != Some(Depth::Sample) || table.entries.is_none_or(|count| count.exact);
+        let is_all = table.depth != Some(Depth::Sample) || table.entries.is_none_or(|count| count.is_exact());
         let of = if is_all { "" } else { ", in the data blocks read" };
         line(console, "compression", format_args!("{}{of}", names.join(", ")))?;
     }
@@ -123,10 +123,10 @@ fn data(table: &Table, console: &mut Console) -> io::Result<()> {
     origin(table, console)
 }
 
-fn count_text(number: DistinctKeys) -> String {
+fn count_text(number: KeyCount) -> String {
     let (low, high) = (count(number.low), count(number.high));
-    match number.count {
-        Some(number_of) if number.exact => count(number_of),
+    match number.value {
+        Some(number_of) if number.is_exact() => count(number_of),
         Some(number_of) => {
             format!("about {}, likely {low} to {high}: estimated from some data blocks", count(number_of))
         }

@@ -6,7 +6,7 @@ use std::{io, path::Path};
 use filterblock::{escape, escape_path};
 use filterblock_engine::InspectLine;
 use filterblock_engine::report::{
-    BitsPerEntry, Checked, Code, Depth, EntrySum, ErrorKind, Folder, Inspected, LevelTotals, Problem, Rate,
+    Checked, Code, Depth, EntrySum, ErrorKind, Estimate, Folder, Inspected, LevelTotals, Problem, Rate,
     Table, Totals, Unreadable, Verdict, VerdictCounts,
 };
 use filterblock_engine::words::{
@@ -337,7 +337,7 @@ struct Sums {
     size: u64,
     entries: EntrySum,
     filter_size: u64,
-    bits: Option<BitsPerEntry>,
+    bits: Option<Estimate>,
 }
 
 impl Sums {
@@ -373,7 +373,7 @@ impl Sums {
         let levels =
             if self.levels > 0 { format!(" on {}", counted(self.levels, "level")) } else { String::new() };
         let number = entry_sum(&self.entries);
-        let entries = match self.entries.count {
+        let entries = match self.entries.value {
             None => String::new(),
             Some(1) => format!(", {number} entry"),
             Some(_) => format!(", {number} entries"),

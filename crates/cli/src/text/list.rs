@@ -99,7 +99,7 @@ impl Listing {
     }
 
     pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
-        self.shows_estimate |= table.entries.is_some_and(|count| !count.exact);
+        self.shows_estimate |= table.entries.is_some_and(|count| !count.is_exact());
         self.layout.write(console, self.cells.iter().map(|cell| cell(table)).collect())?;
         for (what, problem) in table.problems() {
             console.line(Tone::Bad, format!("  {what}:"), &format!(" {problem}"))?;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::count::{DistinctKeys, EntryCount, EntrySum};
+use super::estimate::{EntrySum, Estimate, KeyCount};
 use super::inspect::{Table, TableLevel};
 use crate::audit::stats::KeySketch;
 
-/// The different keys of several tables. Serializes to [`DistinctKeys`]; null without tables, or if some table's number
+/// The different keys of several tables. Serializes to a [`KeyCount`]; null without tables, or if some table's number
 /// is unknown.
 #[derive(Clone, Default, Debug)]
 pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
@@ -48,7 +48,7 @@ impl DistinctSum {
     }
 
     /// The number of different keys. `None`: there are no tables, or the number of keys of some table is not known.
-    pub fn number(&self) -> Option<DistinctKeys> {
+    pub fn number(&self) -> Option<KeyCount> {
         let numbers: Vec<_> = self.0.values().map(LevelKeys::number).collect::<Option<_>>()?;
         if let [number] = &*numbers {
             return Some(*number);
@@ -56,7 +56,7 @@ impl DistinctSum {
         let low = numbers.iter().map(|number| number.low).max()?;
         let high = numbers.iter().fold(0, |sum: u64, number| sum.saturating_add(number.high));
         if self.0.values().any(|keys| keys.unseen > 0) {
-            return Some(DistinctKeys { count: None, low, high, exact: false });
+            return Some(KeyCount { value: None, low, high });
         }
         let mut seen = KeySketch::default();
         self.0.values().for_each(|keys| seen.merge(&keys.seen));
@@ -65,25 +65,25 @@ impl DistinctSum {
 }
 
 /// An estimate is clamped to the range from `low` to `high`.
-fn within(seen: &KeySketch, low: u64, high: u64) -> DistinctKeys {
-    let number = EntryCount::from(seen);
-    if number.exact {
+fn within(seen: &KeySketch, low: u64, high: u64) -> KeyCount {
+    let number = seen.number();
+    if number.is_exact() {
         return number.into();
     }
-    let [count, low, high] =
-        [number.count, number.low, number.high].map(|number| number.clamp(low, high.max(low)));
-    EntryCount { count, low, high, exact: false }.into()
+    let [value, low, high] =
+        [number.value, number.low, number.high].map(|number| number.clamp(low, high.max(low)));
+    Estimate { value, low, high }.into()
 }
 
 impl LevelKeys {
     fn add(&mut self, table: &Table) {
         self.are_disjoint = matches!(table.place(), TableLevel::Level(1..));
         self.tables += 1;
-        let Some(DistinctKeys { count: Some(count), low, high, exact }) = table.distinct_keys else {
+        let Some(KeyCount { value: Some(value), low, high }) = table.distinct_keys else {
             self.is_partial = true;
             return;
         };
-        self.sum.add(Some(EntryCount { count, low, high, exact }));
+        self.sum.add(Some(Estimate { value, low, high }));
         self.least = self.least.max(low);
         self.most = self.most.saturating_add(high);
         match &table.seen {
@@ -92,21 +92,21 @@ impl LevelKeys {
         }
     }
 
-    fn number(&self) -> Option<DistinctKeys> {
+    fn number(&self) -> Option<KeyCount> {
         if self.is_partial {
             return None;
         }
-        let EntryCount { count, low, high, exact } = self.sum.number()?;
+        let Estimate { value, low, high } = self.sum.number()?;
         let of_seen = (self.unseen == 0).then(|| within(&self.seen, self.least, self.most));
         Some(match of_seen {
-            _ if self.tables == 1 => DistinctKeys { count: Some(count), low, high, exact },
-            Some(seen) if seen.exact => seen,
+            _ if self.tables == 1 => KeyCount { value: Some(value), low, high },
+            Some(seen) if seen.is_exact() => seen,
             _ if self.are_disjoint => {
                 let low = low.saturating_sub(self.tables.saturating_sub(1)).max(self.least);
-                DistinctKeys { count: Some(count), low, high, exact: false }
+                KeyCount { value: Some(value), low, high }
             }
             Some(seen) => seen,
-            None => DistinctKeys { count: None, low: self.least, high: self.most, exact: false },
+            None => KeyCount { value: None, low: self.least, high: self.most },
         })
     }
 }
@@ -125,7 +125,7 @@ mod tests {
     fn table(level: u8, keys: std::ops::Range<u64>, seen: bool) -> Table {
         let mut sketch = KeySketch::default();
         keys.clone().for_each(|key| sketch.add(&key.to_be_bytes()));
-        let distinct = EntryCount { exact: seen, ..EntryCount::exactly(keys.end - keys.start) };
+        let distinct = Estimate::exact(keys.end - keys.start);
         Table {
             level: Some(level),
             live: Some(true),
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    fn number(tables: &[Table]) -> Option<DistinctKeys> {
+    fn number(tables: &[Table]) -> Option<KeyCount> {
         let mut sum = DistinctSum::default();
         tables.iter().for_each(|table| sum.add(table));
         sum.number()
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn keys_that_several_tables_hold_count_once() {
         let all = number(&[table(0, 0..50, true), table(0, 40..90, true), table(1, 0..100, true)]);
-        assert_eq!(all, Some(EntryCount::exactly(100).into()));
+        assert_eq!(all, Some(Estimate::exact(100).into()));
         assert_eq!(number(&[]), None);
         let unknown = Table { distinct_keys: None, ..table(1, 0..9, true) };
         assert_eq!(number(&[table(0, 0..50, true), unknown]), None);
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn where_tables_were_sampled_the_number_lies_between_bounds() {
-        let bounds = |low, high| Some(DistinctKeys { count: None, low, high, exact: false });
+        let bounds = |low, high| Some(KeyCount { value: None, low, high });
         assert_eq!(number(&[table(0, 0..50, false), table(0, 40..90, true)]), bounds(50, 100));
         // On level 1 and higher, no key is in two tables, except at the ends of neighbouring tables.
         let level = [table(1, 0..50, false), table(1, 50..90, true)];
-        let sum = DistinctKeys { count: Some(90), low: 89, high: 90, exact: false };
+        let sum = KeyCount { value: Some(90), low: 89, high: 90 };
         assert_eq!(number(&level), Some(sum));
         let [one, other] = level;
         assert_eq!(number(&[one, other, table(2, 0..200, false)]), bounds(200, 290));

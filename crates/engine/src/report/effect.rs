@@ -2,35 +2,13 @@
 //! table.
 
 use filterblock::Error;
-use serde::Serialize;
 
 use super::advice::Damage;
+use super::estimate::Estimate;
 use super::frame::ErrorKind;
 use super::strings::words;
 use crate::audit::rates::Rate;
 use crate::walk::FoundFormat;
-
-/// A number with the ends of its 95 % interval. For an exact number, both ends are the number itself.
-#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Estimate {
-    /// The number. It may have a fraction even if it counts things.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    pub value: f64,
-    /// Lower end of the 95 % interval. The same as `value` if the number is exact.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    pub low: f64,
-    /// Upper end of the 95 % interval. The same as `value` if the number is exact.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    pub high: f64,
-}
-
-impl Estimate {
-    /// An exact number.
-    pub const fn exact(value: f64) -> Self {
-        Self { value, low: value, high: value }
-    }
-}
 
 /// The effects of some filters: those in use, or those of a candidate.
 #[derive(Clone, PartialEq, Default, Debug)]

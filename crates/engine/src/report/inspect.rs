@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use filterblock::database::LiveTable;
 use serde::{Serialize, Serializer};
 
-use super::count::{BitsPerEntry, DistinctKeys, EntryCount};
+use super::estimate::{Estimate, KeyCount};
 use super::filter_list::{Dialect, FilterBlock, Filters, KeyFormat};
 use super::frame::{Depth, ErrorKind, Frame, Remark, Subject};
 use super::strings::{Name, words};
@@ -32,10 +32,10 @@ pub struct Table {
     pub data_blocks: Option<u64>,
     /// Entries of the table, including deletions and older versions of keys. Filters are sized by these.
     /// `None`: too few data blocks could be decoded, or no data block was looked at.
-    pub entries: Option<EntryCount>,
+    pub entries: Option<Estimate<u64>>,
     /// Different keys among the entries: all versions of a key, including deletions, count once, because they set the
     /// same bits of a filter. `None`: as for `entries`.
-    pub distinct_keys: Option<DistinctKeys>,
+    pub distinct_keys: Option<KeyCount>,
     /// Codecs of the data blocks that were looked at: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A
     /// compression type whose codec could not be determined is `type N`, with the candidates in parentheses if
     /// there are any. Empty: there is no data block whose type could be read, the table could not be opened, or
@@ -258,8 +258,8 @@ impl Table {
     /// Takes over the numbers of entries and keys, and the keys seen, from a verification that decoded all entries.
     pub(crate) fn count(&mut self, verdict: &mut Checked) {
         if verdict.is_complete {
-            self.entries = Some(EntryCount::exactly(verdict.entries));
-            self.distinct_keys = Some(EntryCount::exactly(verdict.distinct_keys).into());
+            self.entries = Some(Estimate::exact(verdict.entries));
+            self.distinct_keys = Some(Estimate::exact(verdict.distinct_keys).into());
             self.seen = verdict.seen.take();
         }
     }
@@ -387,8 +387,8 @@ impl Table {
     }
 
     /// The bits of the table's filters for each of its entries; `None` if either number is 0 or not known.
-    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
-        BitsPerEntry::of(self.filter.as_ref()?.bits, self.entries)
+    pub fn bits_per_entry(&self) -> Option<Estimate> {
+        self.entries?.bits_per_entry(self.filter.as_ref()?.bits)
     }
 
     /// The name of the file, or the whole path if it does not end with a name.

@@ -1,9 +1,9 @@
 //! The results, as types that serialize to the objects of `docs/json.md`.
 
 mod advice;
-mod count;
 mod distinct;
 mod effect;
+mod estimate;
 mod filter_list;
 mod folder;
 mod frame;
@@ -31,9 +31,9 @@ pub use crate::audit::{LostKeys, TruncatedKey};
 pub use advice::{
     Action, Advice, Basis, Condition, Damage, DamagedPart, FalseNegatives, HugeManifest, Obstacle, Rebuild,
 };
-pub use count::{BitsPerEntry, DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
-pub use effect::{Effect, Estimate, LeftOut, LevelEffect, Rates, Reads, SimilarKind, TuneFailure};
+pub use effect::{Effect, LeftOut, LevelEffect, Rates, Reads, SimilarKind, TuneFailure};
+pub use estimate::{EntrySum, Estimate, KeyCount};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Framed, Remark, Subject};

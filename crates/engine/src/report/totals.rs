@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::count::{BitsPerEntry, EntrySum};
-#[cfg(feature = "schema")]
-use super::count::{DistinctKeys, EntryCount};
 use super::distinct::DistinctSum;
+#[cfg(feature = "schema")]
+use super::estimate::KeyCount;
+use super::estimate::{EntrySum, Estimate};
 use super::frame::Frame;
 use super::inspect::{Table, TableLevel, TableState};
 use super::verdict::Verdict;
@@ -41,12 +41,12 @@ pub struct Totals {
     pub data_blocks: u64,
     /// Number of entries of the tables for which it is known, including obsolete tables. It is not exact if it is not
     /// known for some table. `None`: it is known for no table.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Estimate<u64>>"))]
     pub entries: EntrySum,
     /// Different keys of all tables: a key that several tables hold counts once. Tables with at most 65 data blocks,
     /// all of which were read, are compared key by key; with other tables, the number is estimated, or only its bounds
     /// are known. `None`: there are no tables, or the number of keys of some table is not known.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<KeyCount>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks that are of a known policy and could be read.
     pub filter_size: u64,
@@ -98,12 +98,12 @@ pub struct LevelTotals {
     pub file_size: u64,
     /// Number of entries of the tables for which it is known. It is not exact if it is not known for some table.
     /// `None`: it is known for no table.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Estimate<u64>>"))]
     pub entries: EntrySum,
     /// Different keys of the tables. On level 1 and higher, two tables of a level have at most one key in common, which
     /// is at their ends, so the numbers of the tables add up except for these keys. `None`: there are no tables, or the
     /// number of keys of some table is not known.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<KeyCount>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks that are of a known policy and could be read.
     pub filter_size: u64,
@@ -176,7 +176,7 @@ impl Totals {
         self.entries.add(table.entries);
         self.distinct_keys.add(table);
         if let (Some(number), Some(entries)) = (table.number, table.entries) {
-            let entries = TableWeight { entries: entries.count, marks: table.marks.clone() };
+            let entries = TableWeight { entries: entries.value, marks: table.marks.clone() };
             self.live_entries.insert(number, entries);
         }
         self.rate(table);
@@ -220,8 +220,8 @@ impl Totals {
 
     /// The bits per entry of tables with filters. `None`: no bits or no entries, or no table's number of entries is
     /// known.
-    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
-        BitsPerEntry::of(self.bits, self.filtered_entries.number())
+    pub fn bits_per_entry(&self) -> Option<Estimate> {
+        self.filtered_entries.number()?.bits_per_entry(self.bits)
     }
 }
 
@@ -270,18 +270,18 @@ impl LevelTotals {
     }
 
     /// The bits per entry of tables with filters that can be judged. `None`: as for [`Totals::bits_per_entry`].
-    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
+    pub fn bits_per_entry(&self) -> Option<Estimate> {
         Self::bits_per_entry_of([self].into_iter())
     }
 
     /// The same for several levels.
-    pub fn bits_per_entry_of<'a>(levels: impl Iterator<Item = &'a Self>) -> Option<BitsPerEntry> {
+    pub fn bits_per_entry_of<'a>(levels: impl Iterator<Item = &'a Self>) -> Option<Estimate> {
         let (mut bits, mut entries) = (0_u64, EntrySum::default());
         for level in levels {
             bits = bits.saturating_add(level.judged_bits);
             entries.add_sum(&level.judged_entries);
         }
-        BitsPerEntry::of(bits, entries.number())
+        entries.number()?.bits_per_entry(bits)
     }
 }
 
@@ -291,7 +291,7 @@ impl TableRates {
         let of = Self {
             place: table.place(),
             number: table.number,
-            entries: table.entries?.count,
+            entries: table.entries?.value,
             estimated: Some(1.0),
             random: Some(Rate::ALL),
             neighbour: Some(Rate::ALL),

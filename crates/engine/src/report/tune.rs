@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::advice::{Action, Advice, AdviceFields};
-use super::effect::{Effect, Estimate, LeftOut, SimilarKind, TuneFailure};
+use super::effect::{Effect, LeftOut, SimilarKind, TuneFailure};
+use super::estimate::Estimate;
 use super::frame::{ErrorKind, Frame, Subject};
 use super::strings::write_line;
 use crate::audit::Policy;

@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use crate::audit::rates::Rate;
-use crate::report::{BitsPerEntry, DistinctKeys, EntryCount};
+use crate::report::{Estimate, KeyCount};
 
 /// A size: in bytes below 1 KiB, otherwise with three digits, in the unit that leaves one to four before the point.
 pub fn size(bytes: u64) -> String {
@@ -49,19 +49,19 @@ pub fn counted_as(number: u64, one: &str, many: &str) -> String {
 }
 
 /// A number of entries, preceded by `~` if it is an estimate.
-pub fn entries(entries: EntryCount) -> String {
-    format!("{}{}", if entries.exact { "" } else { "~" }, count(entries.count))
+pub fn entries(entries: Estimate<u64>) -> String {
+    format!("{}{}", if entries.is_exact() { "" } else { "~" }, count(entries.value))
 }
 
 /// A number of bits for each entry, preceded by `~` if the entries are an estimate.
-pub fn bits_per_entry(bits: BitsPerEntry) -> String {
-    format!("{}{:.1}", if bits.exact { "" } else { "~" }, bits.value)
+pub fn bits_per_entry(bits: Estimate) -> String {
+    format!("{}{:.1}", if bits.is_exact() { "" } else { "~" }, bits.value)
 }
 
 /// A number of different keys, preceded by `~` if it is an estimate; its bounds if no more is known.
-pub fn distinct_keys(keys: DistinctKeys) -> String {
-    match keys.count {
-        Some(number) => format!("{}{}", if keys.exact { "" } else { "~" }, count(number)),
+pub fn distinct_keys(keys: KeyCount) -> String {
+    match keys.value {
+        Some(number) => format!("{}{}", if keys.is_exact() { "" } else { "~" }, count(number)),
         None => format!("{} to {}", count(keys.low), count(keys.high)),
     }
 }
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn bits_of_estimated_entries_are_marked() {
-        assert_eq!(bits_per_entry(BitsPerEntry { value: 10.04, exact: true }), "10.0");
-        assert_eq!(bits_per_entry(BitsPerEntry { value: 10.06, exact: false }), "~10.1");
+        assert_eq!(bits_per_entry(Estimate::exact(10.04)), "10.0");
+        assert_eq!(bits_per_entry(Estimate { value: 10.06, low: 10.0, high: 10.2 }), "~10.1");
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl Fold {
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
         overview.tables.splice(0..0, missing);
         let entries = |table: &mut Table| {
-            let (entries, marks) = (table.entries?.count, std::mem::take(&mut table.marks));
+            let (entries, marks) = (table.entries?.value, std::mem::take(&mut table.marks));
             Some((table.number?, TableWeight { entries, marks }))
         };
         let entries = BTreeMap::from_iter(overview.tables.iter_mut().filter_map(entries));

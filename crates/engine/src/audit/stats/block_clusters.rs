@@ -6,7 +6,7 @@ use filterblock::table::{BlockHandle, Table};
 
 use super::block_keys::BlockKeys;
 use super::{blocks::Blocks, key_count::Counts, sample::Sample};
-use crate::report::EntryCount;
+use crate::report::Estimate;
 
 const PLACES: u64 = 3;
 /// In all places together.
@@ -77,7 +77,7 @@ impl BlockClusters {
         blocks: &Blocks,
         least: u64,
         of: impl Fn(BlockKeys) -> u64,
-    ) -> Option<EntryCount> {
+    ) -> Option<Estimate<u64>> {
         let keys_of = |handle: &BlockHandle| sample.keys_of(handle.offset).flatten().map(&of);
         let decoded: Vec<Vec<u64>> =
             self.0.iter().map(|place| place.iter().filter_map(keys_of).collect()).collect();
@@ -85,7 +85,7 @@ impl BlockClusters {
         let sum = decoded.iter().flatten().fold(0_u64, |sum, keys| sum.saturating_add(*keys));
         let all = blocks.offsets.len();
         if number == all && blocks.are_distinct() {
-            return Some(EntryCount::exactly(sum));
+            return Some(Estimate::exact(sum));
         }
         let mean = |keys: &Vec<u64>| {
             let sum: f64 = keys.iter().map(|keys| *keys as f64).sum();
@@ -99,9 +99,9 @@ impl BlockClusters {
         let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
         let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
         let least = sum.saturating_add(all.saturating_sub(number).saturating_mul(least));
-        let count = times(of_all).max(least);
-        let (low, high) = (times(of_all - error).clamp(least, count), times(of_all + error).max(count));
-        Some(EntryCount { count, low, high, exact: false })
+        let value = times(of_all).max(least);
+        let (low, high) = (times(of_all - error).clamp(least, value), times(of_all + error).max(value));
+        Some(Estimate { value, low, high })
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
             let sample = Sample::of(clusters.handles(), &table, &mut listed, &none, None, 0);
             let keys = u64::from(blocks);
             let count = clusters.counts(&sample, &listed).entries.unwrap();
-            assert_eq!((count.count, count.exact), (keys, exact));
+            assert_eq!((count.value, count.is_exact()), (keys, exact));
             assert_eq!((count.low..=count.high), if exact { keys..=keys } else { 300..=319 });
         }
     }

@@ -7,7 +7,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 use super::blocks::Blocks;
 use super::filter::{Filter, FilterState};
 use super::offsets::Offsets;
-use crate::report::EntryCount;
+use crate::report::Estimate;
 
 /// With a greater one, all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
@@ -150,12 +150,12 @@ pub const DEFAULT_BITS_PER_KEY: u64 = 10;
 const DEFAULT_BASE_LG: u8 = 11;
 
 /// Assumes filters of [`DEFAULT_BITS_PER_KEY`].
-pub(super) fn filter_size(entries: EntryCount, blocks: &Blocks) -> u64 {
+pub(super) fn filter_size(entries: Estimate<u64>, blocks: &Blocks) -> u64 {
     let mut last = None;
     let ranges = blocks.offsets.iter().map(|offset| offset >> DEFAULT_BASE_LG);
     let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
     let filters = last.map_or(0, |last| last.saturating_add(1));
-    let arrays = entries.count.saturating_mul(DEFAULT_BITS_PER_KEY).div_ceil(8).max(8 * used);
+    let arrays = entries.value.saturating_mul(DEFAULT_BITS_PER_KEY).div_ceil(8).max(8 * used);
     arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)).saturating_add(5)
 }
 

@@ -11,7 +11,7 @@ use super::block_keys::{BlockKeys, KeyCounter, keys_before};
 use super::distinct::KeySketch;
 use super::{blocks::Blocks, sample::Sample};
 use crate::audit::{rates::mix, reading::decode_limit_of};
-use crate::report::{DistinctKeys, EntryCount};
+use crate::report::{Estimate, KeyCount};
 
 /// Parts of the index to begin with.
 const FIRST_PARTS: u64 = 16;
@@ -54,8 +54,8 @@ struct Counter<'a, R> {
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Counts {
     /// `None`: no block was read, or too few could be decoded.
-    pub entries: Option<EntryCount>,
-    pub distinct_keys: Option<DistinctKeys>,
+    pub entries: Option<Estimate<u64>>,
+    pub distinct_keys: Option<KeyCount>,
     /// `None`: not all keys were seen, or the table has too many data blocks to note them.
     pub seen: Option<KeySketch>,
 }
@@ -87,7 +87,7 @@ impl Counts {
         decoded_left: u64,
     ) -> Self {
         let Some(entries) = blocks.entries.checked_sub(1) else {
-            let none = blocks.damage.is_none().then(|| EntryCount::exactly(0));
+            let none = blocks.damage.is_none().then(|| Estimate::exact(0));
             return Self::new(none, none, KeyCounter::new(0), true);
         };
         let size = table.file_size();
@@ -106,17 +106,17 @@ impl Counts {
         let mut number = first.min(most);
         loop {
             parts.refine(number, &mut counter);
-            let is_sound = counter.blocks.damage.is_none();
             let estimate = |least, of: fn(BlockKeys) -> u64| {
-                let count = parts.estimate(last.map(of), counter.blocks.offsets.len(), least, of);
-                count.map(|count| EntryCount { exact: count.exact && is_sound, ..count })
+                parts.estimate(last.map(of), counter.blocks.offsets.len(), least, of)
             };
             // A block has at least one entry, but all may be versions of the last key of the block before.
             let (count, keys) = (estimate(1, |block| block.entries), estimate(0, |block| block.keys));
             let is_good = number >= least && count.is_none_or(is_good);
             if is_good || number >= most || counter.decoded_left == 0 || counter.read_left == 0 {
                 let is_internal = sample.has_internal_keys(&counter.keys);
-                return Self::new(count, keys, counter.keys, is_internal);
+                let counts = Self::new(count, keys, counter.keys, is_internal);
+                let seen = counts.seen.filter(|_| counter.blocks.damage.is_none());
+                return Self { seen, ..counts };
             }
             number = number.saturating_mul(2).min(most);
         }
@@ -124,13 +124,13 @@ impl Counts {
 
     /// `keys`: different user keys. If keys are not internal keys, all entries are different.
     pub(super) fn new(
-        entries: Option<EntryCount>,
-        keys: Option<EntryCount>,
+        entries: Option<Estimate<u64>>,
+        keys: Option<Estimate<u64>>,
         counter: KeyCounter,
         is_internal: bool,
     ) -> Self {
         let distinct_keys = if is_internal { keys } else { entries };
-        let are_all = distinct_keys.is_some_and(|keys| keys.exact);
+        let are_all = distinct_keys.is_some_and(|keys| keys.is_exact());
         Self {
             entries,
             distinct_keys: distinct_keys.map(Into::into),
@@ -139,8 +139,8 @@ impl Counts {
     }
 }
 
-fn is_good(count: EntryCount) -> bool {
-    count.high.saturating_sub(count.low) as f64 <= 2.0 * GOOD_ENOUGH * count.count as f64
+fn is_good(count: Estimate<u64>) -> bool {
+    count.high.saturating_sub(count.low) as f64 <= 2.0 * GOOD_ENOUGH * count.value as f64
 }
 
 /// The first position of a part, if the index is cut into `number` parts.
@@ -203,13 +203,13 @@ impl Parts {
         blocks: u64,
         least: u64,
         of: impl Fn(BlockKeys) -> u64,
-    ) -> Option<EntryCount> {
+    ) -> Option<Estimate<u64>> {
         let chosen = || self.chosen.iter().map(|(_, block)| block.map(&of));
         let found: Vec<u64> = chosen().flatten().chain(last).collect();
         let decoded = found.len() as u64;
         let sum: u64 = found.iter().fold(0, |sum, keys| sum.saturating_add(*keys));
         if decoded == blocks {
-            return Some(EntryCount::exactly(sum));
+            return Some(Estimate::exact(sum));
         }
         let mean = (decoded > 0).then(|| sum as f64 / decoded as f64)?;
         let number = self.chosen.len() as u64;
@@ -240,11 +240,10 @@ impl Parts {
         let at_least = sum.saturating_add(blocks.saturating_sub(decoded).saturating_mul(least));
         let whole = |value: f64| (value * scale).round().max(0.0) as u64;
         let keys = whole(keys).max(at_least);
-        Some(EntryCount {
-            count: keys,
+        Some(Estimate {
+            value: keys,
             low: whole(keys as f64 / scale - error).clamp(at_least.min(keys), keys),
             high: keys.saturating_add(whole(error)),
-            exact: false,
         })
     }
 }

@@ -18,7 +18,7 @@ pub(crate) use block_keys::KeyCounter;
 pub(crate) use blocks::Blocks;
 
 pub(crate) use dialect::LEGACY_POLICY_NAME;
-pub(crate) use distinct::{KeySketch, SketchedNumber};
+pub(crate) use distinct::KeySketch;
 pub use filter::FilterState;
 pub use filters::DEFAULT_BITS_PER_KEY;
 pub(crate) use filters::{FilterStats, Summary};

@@ -49,7 +49,7 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
             line
         })
         .collect();
-    let is_estimated = places.values().any(|sums| sums.entries.estimated);
+    let is_estimated = places.values().any(|sums| sums.entries.is_estimated());
     html! {
         section {
             h2 { "Filters by level" }

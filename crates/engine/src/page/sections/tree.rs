@@ -84,6 +84,6 @@ fn filter(table: &Table) -> TableFilter {
 /// Computes the rate for the keys of the table. `None`: the probes or the keys are unknown.
 fn expected(table: &Table, filter: &FilterBlock) -> Option<f64> {
     let keys =
-        table.distinct_keys.and_then(|keys| keys.count).or(table.entries.map(|entries| entries.count))?;
+        table.distinct_keys.and_then(|keys| keys.value).or(table.entries.map(|entries| entries.value))?;
     Some(expected_false_positive_rate(filter.bits, filter.probes?, keys))
 }

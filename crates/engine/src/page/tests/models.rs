@@ -3,7 +3,7 @@
 use crate::audit::TruncatedKey;
 use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::Rate;
-use crate::report::{EntryCount, FilterBlock, Name, Table};
+use crate::report::{Estimate, FilterBlock, Name, Table};
 
 /// A table of a database, with filters. `at`: its position on its level.
 pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
@@ -16,7 +16,7 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
         ends: Some([at, at + 1].map(|at| TruncatedKey::new(format!("user/{at:012}/settings").as_bytes()))),
         file_size: Some(2_000_000 + number * 7),
         data_blocks: Some(500),
-        entries: Some(EntryCount { count: 20_000 + number, low: 19_000, high: 40_000, exact: false }),
+        entries: Some(Estimate { value: 20_000 + number, low: 19_000, high: 40_000 }),
         metaindex: vec![Name::cut(b"filter.leveldb.BuiltinBloomFilter2")],
         filter: Some(FilterBlock {
             policy: "leveldb.BuiltinBloomFilter2".to_owned(),

@@ -2,18 +2,18 @@
 
 mod tune;
 
-use super::{Checked, EntryCount, Table};
+use super::{Checked, Estimate, Table};
 
 /// A verification of a damaged table knows only the entries that it could read.
 #[test]
 fn numbers_of_a_verification_are_taken_over_if_it_has_read_all() {
-    let estimated = EntryCount { count: 100, low: 90, high: 110, exact: false };
+    let estimated = Estimate { value: 100, low: 90, high: 110 };
     let mut table = Table { entries: Some(estimated), ..Table::default() };
     let mut verdict = Checked { entries: 70, distinct_keys: 60, ..Checked::default() };
     table.count(&mut verdict);
     assert_eq!((table.entries, table.distinct_keys), (Some(estimated), None));
     verdict.is_complete = true;
     table.count(&mut verdict);
-    let keys = table.distinct_keys.and_then(|keys| keys.count);
-    assert_eq!((table.entries.map(|of| (of.count, of.exact)), keys), (Some((70, true)), Some(60)));
+    let keys = table.distinct_keys.and_then(|keys| keys.value);
+    assert_eq!((table.entries.map(|of| (of.value, of.is_exact())), keys), (Some((70, true)), Some(60)));
 }
