@@ -1,16 +1,18 @@
-//! `filterblock repair`, without writing, on damaged databases and on any files.
+//! `filterblock repair`, into memory, on damaged databases and on any files.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary as _, Unstructured};
-use filterblock::database::FileKind;
-use filterblock::table::Meter;
-use filterblock_engine::MemoryStorage;
-use filterblock_engine::repair::{Prefer, RepairRequest, dry_run};
+use filterblock::KeyFormat;
+use filterblock::database::{DatabaseListing, FileKind};
+use filterblock::table::{Meter, ReadOptions, Table};
+use filterblock_engine::repair::{Prefer, RepairRequest};
 use filterblock_engine::report::RepairReport;
+use filterblock_engine::{Engine, Files, MemoryOutput, MemoryStorage};
 use filterblock_fuzz::Input;
-use filterblock_fuzz::database::{DamagedDatabase, Files, Written};
+use filterblock_fuzz::database::{DamagedDatabase, Files as Contents, Written};
 use filterblock_fuzz::hostile::{self, Hostile};
 
 /// The limit on decoded bytes of a table, for each byte of all files. It is so small that inputs reach it.
@@ -38,7 +40,7 @@ fn hostile(made: &Hostile) {
         Hostile::Table(file) => ("000005.ldb", file.to_vec()),
         Hostile::Manifest(manifest) => ("MANIFEST-000004", manifest.clone()),
     };
-    let mut files = Files::from([(name.to_owned(), contents)]);
+    let mut files = Contents::from([(name.to_owned(), contents)]);
     repair(&files, None);
     files.insert("CURRENT".to_owned(), b"MANIFEST-000004\n".to_vec());
     files.entry("000005.ldb".to_owned()).or_insert_with(|| b"a table".to_vec());
@@ -48,7 +50,7 @@ fn hostile(made: &Hostile) {
 /// Repairs files of any bytes, each with a kind, a number and its contents.
 fn any_files(data: &[u8]) {
     let mut input = Input(data);
-    let mut files = Files::new();
+    let mut files = Contents::new();
     while !input.is_empty() && files.len() < 8 {
         let kind = input.byte();
         let number = u64::from(kind / 4) + 1;
@@ -64,7 +66,7 @@ fn any_files(data: &[u8]) {
 
 /// Repairs a database with each of the two preferences. `written`: the values that may be found in the database;
 /// `None`: any.
-fn repair(files: &Files, written: Option<&Written>) {
+fn repair(files: &Contents, written: Option<&Written>) {
     let newest = repair_as(files, written, Prefer::Newest);
     let sound = repair_as(files, written, Prefer::Sound);
     let (Some(newest), Some(sound)) = (newest, sound) else { return };
@@ -72,36 +74,17 @@ fn repair(files: &Files, written: Option<&Written>) {
     assert_eq!((newest.sums.doubtful, newest.is_complete), (sound.sums.doubtful, sound.is_complete));
 }
 
-fn repair_as(files: &Files, written: Option<&Written>, prefer: Prefer) -> Option<RepairReport> {
+fn repair_as(files: &Contents, written: Option<&Written>, prefer: Prefer) -> Option<RepairReport> {
     let mut memory = MemoryStorage::default();
     let size: usize = files.values().map(Vec::len).sum();
     files.iter().for_each(|(name, contents)| memory.insert(Path::new("db").join(name), contents.clone()));
     let meter = Arc::new(Meter::default());
     let max_output = MOST_A_BYTE * size as u64;
-    let request = RepairRequest {
-        target: "new".into(),
-        prefer,
-        comparator: None,
-        policy: None,
-        hash: None,
-        bits_per_key: None,
-        dry_run: true,
-        max_output: Some(max_output),
-        meter: Arc::clone(&meter),
-    };
-    let (mut last, mut count, mut uncovered, mut sequence): (Option<Vec<u8>>, u64, u64, u64) =
-        (None, 0, 0, 0);
-    let report = dry_run(&memory, Path::new("db"), &request, &mut |saved| {
-        // Entries that no checksum covers may be wrong if zeros are not the only damage. They count as doubtful.
-        if let Some(written) = written.filter(|_| saved.is_covered) {
-            assert!(written.holds(saved.user_key, saved.value), "{saved:?} was never written");
-        }
-        assert!(last.as_deref() != Some(saved.user_key), "{saved:?} comes twice");
-        last = Some(saved.user_key.to_vec());
-        sequence = sequence.max(saved.sequence);
-        count += 1;
-        uncovered += u64::from(!saved.is_covered);
-    });
+    let request = RepairRequest { prefer, ..RepairRequest::default() };
+    let engine = Engine::new().files(Files::new(Arc::new(memory)));
+    let engine = engine.meter(Arc::clone(&meter)).max_output(max_output).jobs(1);
+    let mut output = MemoryOutput::default();
+    let report = engine.repair(Path::new("db"), &request, &mut output);
     // A look at a table decodes at most twice the limit: the limit, and one more block, which is no larger than the
     // limit. Its sound blocks fit in the limit, and are decoded three times more at most. That makes five times the
     // limit; six leaves room for the small table beside it.
@@ -109,12 +92,45 @@ fn repair_as(files: &Files, written: Option<&Written>, prefer: Prefer) -> Option
     assert!(meter.bytes_decoded() <= most, "{} bytes decoded, of {size}", meter.bytes_decoded());
     assert!(meter.bytes_read() <= 64 * size as u64, "{} bytes read, of {size}", meter.bytes_read());
     let report = report.ok()?;
-    assert_eq!(report.sums.keys, count);
-    assert!(report.sums.doubtful >= uncovered && (prefer == Prefer::Newest || uncovered == 0));
-    assert!(sequence <= report.sums.last_sequence && report.sums.doubtful >= report.doubtful.len() as u64);
+    check(output, &report, written);
+    assert!(report.sums.doubtful >= report.doubtful.len() as u64);
     if report.is_complete {
         assert!(report.losses.is_empty() && report.doubtful.is_empty() && report.unknown.is_empty());
         assert!(report.manifest.is_some(), "without a MANIFEST nothing is complete");
     }
     Some(report)
+}
+
+/// Reads the new database back.
+fn check(output: MemoryOutput, report: &RepairReport, written: Option<&Written>) {
+    let files = output.into_files();
+    let mut listing =
+        DatabaseListing::new(files.iter().map(|(name, file)| (name.clone(), file.len() as u64)));
+    while let Some(name) = listing.wanted().map(ToOwned::to_owned) {
+        listing.supply_from(files.get(&name).map(|file| &file[..]).ok_or(io::ErrorKind::NotFound.into()));
+    }
+    let database = listing.into_database();
+    let manifest = database.manifest().expect("the new MANIFEST is sound");
+    let (mut count, mut last) = (0, None);
+    for table in manifest.tables() {
+        let name =
+            database.table_path(table.number).file_name().and_then(|name| name.to_str()).unwrap().to_owned();
+        let file =
+            files.get(&name).or_else(|| files.get(&name.replace(".ldb", ".sst"))).expect("a new table");
+        let table = Table::open(file.clone(), &ReadOptions::default().internal_keys(true))
+            .expect("a new table opens");
+        let mut entries = table.cursor();
+        while entries.next().expect("new blocks are sound") {
+            let (user_key, tag) = KeyFormat::LevelDb.split(entries.key()).expect("an internal key");
+            // Entries that no checksum covers may be wrong if zeros are not the only damage. They count as doubtful.
+            if let Some(written) = written.filter(|_| report.sums.doubtful == 0) {
+                assert!(written.holds(user_key, entries.value()), "{user_key:?} was never written");
+            }
+            assert!(last.as_deref() != Some(user_key), "{user_key:?} comes twice");
+            last = Some(user_key.to_vec());
+            assert!(tag >> 8 <= report.sums.last_sequence);
+            count += 1;
+        }
+    }
+    assert_eq!(report.sums.keys, count);
 }

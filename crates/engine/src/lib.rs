@@ -21,13 +21,11 @@ mod engine;
 pub mod page;
 #[cfg(feature = "fs")]
 pub mod rebuild;
-#[cfg(feature = "fs")]
 pub mod repair;
 pub mod report;
 mod run;
 mod walk;
 pub mod words;
-#[cfg(feature = "fs")]
 mod write;
 
 pub use audit::current_manifest::contradicted;
@@ -44,3 +42,6 @@ pub use walk::{
     Files, FoundFormat, Inputs, LocalStorage, MemoryStorage, PathError, Sequential, SharedFile, Source,
     Storage, StorageOpener, Windowed, hex_byte, is_input, is_log, other_format,
 };
+#[cfg(feature = "fs")]
+pub use write::{DirStorage, NewFolder};
+pub use write::{Failure, MemoryOutput, NoOutput, Output, OutputFile, Scratch, StreamOutput};

@@ -3,14 +3,15 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use filterblock::LegacyHash;
 use filterblock_engine::page::repair_page;
-use filterblock_engine::repair::{Prefer, RepairRequest, repair};
+use filterblock_engine::repair::{Prefer, RepairRequest};
 use filterblock_engine::report::{RebuildStatus, RepairReport};
 
-use super::arguments::{Limits, PolicyName, about};
+use super::arguments::{Jobs, Limits, PolicyName, about};
 use super::help::{self, ADVANCED};
 use super::keys::is_standard;
 use super::rebuild::Hash;
@@ -39,8 +40,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "DB")]
     database: PathBuf,
     /// The folder of the new database; it must not exist
-    #[arg(long, value_name = "NEW")]
-    to: PathBuf,
+    #[arg(long, value_name = "NEW", required_unless_present = "dry_run")]
+    to: Option<PathBuf>,
     /// Write nothing; report what would be saved
     #[arg(long)]
     dry_run: bool,
@@ -50,6 +51,9 @@ pub(crate) struct Arguments {
     /// Keys that may be stale: newest keeps them, sound leaves them out
     #[arg(long, value_enum, value_name = "WHICH", default_value = "newest", hide_possible_values = true)]
     prefer: Preference,
+    /// Report every file, not only losses
+    #[arg(short, long)]
+    verbose: bool,
     /// Print JSON, one object per line (docs/json.md)
     #[arg(long)]
     json: bool,
@@ -68,12 +72,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = ADVANCED, hide_short_help = true)]
     bits_per_key: Option<u32>,
     #[command(flatten)]
+    jobs: Jobs,
+    #[command(flatten)]
     limits: Limits,
 }
 
-const EXAMPLES: &str = "  filterblock repair ~/db --to ~/db-new --dry-run  what would be saved?
+const EXAMPLES: &str = "  filterblock repair ~/db --dry-run        what would be saved?
   filterblock repair ~/db --to ~/db-new
-  mv ~/db ~/db-old && mv ~/db-new ~/db             then use it";
+  mv ~/db ~/db-old && mv ~/db-new ~/db     then use it";
 const MORE: &str = "docs/rescue.md: by symptom, and for each program where its database is.";
 const STATUSES: [(u8, &str); 5] = [
     (0, "all is saved"),
@@ -97,8 +103,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let dir = &arguments.database;
-    let request = RepairRequest { meter: console.meter(), ..arguments.request() };
-    let result = repair(dir, &request, &progress);
+    let progress = Arc::new(progress);
+    let engine = arguments.limits.engine(arguments.jobs.jobs, console).watch(Arc::clone(&progress) as _);
+    let result = engine.repair_folder(dir, arguments.to.as_deref(), arguments.dry_run, &arguments.request());
     progress.end();
     let (report, status) = match result {
         Ok(report) if report.is_complete => (report, 0),
@@ -113,7 +120,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
             (RepairReport::from(&failure), status)
         }
     };
-    report.notes.iter().for_each(|note| console.message(note));
+    if report.error.is_some() {
+        report.notes.iter().for_each(|note| console.message(note));
+    }
     if report.error.is_some() {
         page = Page::None;
     }
@@ -121,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         Page::Standard => console.write_all(repair_page(dir, &report).as_bytes()),
         _ if arguments.json => report.write_json(dir, &mut *console),
         _ if report.error.is_some() => Ok(()),
-        _ => text::repair::write(dir, &report, console),
+        _ => text::repair::write(dir, &report, arguments.verbose, console),
     };
     let status = match page {
         Page::File(file, output) => match file.finish_with(repair_page(dir, &report).as_bytes()) {
@@ -169,16 +178,17 @@ impl<'a> Page<'a> {
         if folder.as_ref().is_ok_and(|folder| dir.is_ok_and(|dir| folder.starts_with(dir))) {
             return Err(about(output)("the damaged database is only read; choose another folder"));
         }
-        let target_folder = fs::canonicalize(&arguments.to);
-        if folder.as_ref().is_ok_and(|folder| target_folder.is_ok_and(|new| folder.starts_with(new))) {
-            return Err(about(output)(
-                "the new database needs an empty folder; choose another one for the page",
-            ));
-        }
-        let is_same_folder =
-            folder.is_ok_and(|folder| folder_of(&arguments.to).is_ok_and(|other| other == folder));
-        if is_same_folder && target.file_name() == arguments.to.file_name() {
-            return Err(about(output)("the new database gets this name; choose another one"));
+        if let Some(to) = &arguments.to {
+            let new = fs::canonicalize(to);
+            if folder.as_ref().is_ok_and(|folder| new.is_ok_and(|new| folder.starts_with(new))) {
+                return Err(about(output)(
+                    "the new database needs an empty folder; choose another one for the page",
+                ));
+            }
+            let is_same_folder = folder.is_ok_and(|folder| folder_of(to).is_ok_and(|other| other == folder));
+            if is_same_folder && target.file_name() == to.file_name() {
+                return Err(about(output)("the new database gets this name; choose another one"));
+            }
         }
         WholeFile::create(output, true, None).map(|file| Self::File(file, output)).map_err(about(output))
     }
@@ -193,7 +203,6 @@ fn folder_of(path: &Path) -> io::Result<PathBuf> {
 impl Arguments {
     fn request(&self) -> RepairRequest {
         RepairRequest {
-            target: self.to.clone(),
             prefer: match self.prefer {
                 Preference::Newest => Prefer::Newest,
                 Preference::Sound => Prefer::Sound,
@@ -202,9 +211,6 @@ impl Arguments {
             policy: self.policy.map(|name| name.0.name().to_owned()),
             hash: self.hash.map(LegacyHash::from),
             bits_per_key: self.bits_per_key,
-            dry_run: self.dry_run,
-            max_output: self.limits.max_output,
-            meter: Default::default(),
         }
     }
 }

@@ -82,7 +82,10 @@ fn entries(dir: &Path) -> Vec<String> {
 fn a_sound_database_is_copied_whole() {
     let db = Db::new();
     let run = db.repair(&[], 0);
-    assert!(run.out.contains("Nothing is lost.") && run.err.is_empty(), "{run:?}");
+    assert!(
+        run.out.contains("nothing is lost: all ") && run.out.contains("is not damaged") && run.err.is_empty(),
+        "{run:?}"
+    );
     assert_eq!(entries(&db.target()), entries(db.dir()));
     super::run(&args!["verify", db.target()]).expect(0);
     // The next write is newer than all entries that are there.
@@ -98,8 +101,9 @@ fn one_bit_is_told_and_costs_nothing() {
     for name in TABLES.into_iter().chain([MANIFEST, LOG]) {
         let db = Db::new();
         let whole = entries(db.dir());
-        let run = db.flip(name, &[40]).repair(&[], 0);
-        assert!(run.out.contains(&format!("{name}: one bit corrected at offset 40")), "{run:?}");
+        let run = db.flip(name, &[40]).repair(&["-v"], 0);
+        assert!(run.out.contains(&format!("{name}: used; one bit corrected at offset 40")), "{run:?}");
+        assert!(run.out.contains("nothing is lost: all ") && !run.out.contains("is not damaged"), "{run:?}");
         assert_eq!(entries(&db.target()), whole);
     }
 }
@@ -108,19 +112,17 @@ fn one_bit_is_told_and_costs_nothing() {
 fn what_is_lost_is_told_and_is_status_5() {
     let db = Db::new();
     let run = db.flip(TABLES[0], &[40, 50]).repair(&[], 5);
-    assert!(run.out.contains(&format!("lost in {}: ", TABLES[0])), "{run:?}");
-    assert!(run.out.contains("Nothing is lost but what is told above."), "{run:?}");
+    assert!(run.out.contains(&format!("\n  lost     entries of {} ", TABLES[0])), "{run:?}");
+    assert!(run.out.contains("Read what is lost before you use it") && !run.out.contains("mv "), "{run:?}");
     let db = Db::new();
     let run = db.remove(MANIFEST).repair(&[], 5);
-    assert!(
-        run.out.contains("none can be trusted") && run.out.contains("may be missing unnoticed"),
-        "{run:?}"
-    );
+    let unknown = "\n  unknown  there is no MANIFEST, so another table or log may be missing unnoticed\n";
+    assert!(run.out.contains(unknown), "{run:?}");
     let db = Db::new();
     let whole = entries(db.dir());
     let run = db.remove("CURRENT").repair(&["--dry-run"], 0);
     assert!(
-        run.out.contains(&format!("{} keys would be saved; nothing was written", whole.len())),
+        run.out.contains(&format!("all {} keys would be saved; nothing was written", whole.len())),
         "{run:?}"
     );
 }
@@ -129,8 +131,8 @@ fn what_is_lost_is_told_and_is_status_5() {
 #[test]
 fn what_may_be_missing_unnoticed_is_status_5() {
     let check = |db: &Db, told: &str| {
-        let run = db.repair(&["--dry-run"], 5);
-        let lines: Vec<_> = run.out.lines().filter(|line| line.starts_with("It is not known")).collect();
+        let run = db.repair(&["--dry-run", "-v"], 5);
+        let lines: Vec<_> = run.out.lines().filter(|line| line.starts_with("  unknown  ")).collect();
         assert!(matches!(lines[..], [one] if one.contains(told)), "{run:?}");
         run.out
     };
@@ -151,15 +153,12 @@ fn what_may_be_missing_unnoticed_is_status_5() {
     {
         let db = Db::new();
         std::os::unix::fs::symlink("nowhere", db.dir().join("000011.log")).unwrap();
-        let run = super::run(&args!["repair", db.dir(), "--to", db.target(), "--dry-run"]).expect(5);
+        let run = super::run(&args!["repair", db.dir(), "--dry-run", "-v"]).expect(5);
         assert!(
-            run.out.contains("000011.log: missing; expected a file, found a link that leads nowhere\n"),
+            run.out.contains("000011.log: missing; a link that leads nowhere is in its place\n"),
             "{run:?}"
         );
-        assert!(
-            run.out.contains("It is not known whether more is lost: 000011.log is no file but a link"),
-            "{run:?}"
-        );
+        assert!(run.out.contains("  unknown  000011.log is no file but a link"), "{run:?}");
     }
 }
 
@@ -167,19 +166,19 @@ fn what_may_be_missing_unnoticed_is_status_5() {
 fn a_second_manifest_is_told_with_the_reason() {
     let db = Db::new();
     fs::copy(db.dir().join(MANIFEST), db.dir().join("MANIFEST-000099")).unwrap();
-    let run = db.repair(&["--dry-run"], 0);
-    assert!(run.out.contains("MANIFEST-000099: not trusted; CURRENT names MANIFEST-000008\n"), "{run:?}");
+    let run = db.repair(&["--dry-run", "-v"], 0);
+    assert!(run.out.contains("MANIFEST-000099: not used; CURRENT names MANIFEST-000008\n"), "{run:?}");
 }
 
 #[test]
 fn the_order_is_that_of_the_tables_only_if_there_are_some() {
     let db = Db::new();
-    let run = db.remove(MANIFEST).repair(&["--dry-run"], 5);
-    assert!(run.out.contains("leveldb.BytewiseComparator, by the order of the tables\n"), "{run:?}");
+    let run = db.remove(MANIFEST).repair(&["--dry-run", "-v"], 5);
+    assert!(run.out.contains("keys by leveldb.BytewiseComparator, by the order of the tables\n"), "{run:?}");
     TABLES.iter().for_each(|name| _ = db.remove(name));
-    let run = db.repair(&["--dry-run"], 5);
+    let run = db.repair(&["--dry-run", "-v"], 5);
     assert!(
-        run.out.contains("leveldb.BytewiseComparator, which is assumed, as no table has entries\n"),
+        run.out.contains("keys by leveldb.BytewiseComparator, which is assumed, as no table has entries\n"),
         "{run:?}"
     );
 }

@@ -2,7 +2,6 @@
 
 mod document;
 mod pictures;
-#[cfg(feature = "fs")]
 mod repair_report;
 mod request;
 mod sections;
@@ -11,6 +10,5 @@ mod tests;
 mod verdict;
 mod words;
 
-#[cfg(feature = "fs")]
 pub use repair_report::repair_page;
 pub use request::{Page, PageRequest};

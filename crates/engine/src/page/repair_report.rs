@@ -95,7 +95,7 @@ fn completeness(report: &RepairReport) -> Markup {
                      from logs." }
             } @else {
                 p { "More may be missing than is told below:" }
-                ul { @for why in &report.unknown { li { (sentence(&message(why))) } } }
+                ul { @for why in &report.unknown { li { (sentence(&message(why.text()))) } } }
             }
         }
     }

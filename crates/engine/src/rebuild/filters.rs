@@ -15,7 +15,7 @@ use crate::audit::{decode_limit, read_options};
 use crate::report::ErrorKind;
 use crate::walk::PathError;
 use crate::write::Dir;
-use crate::write::failure::{Failure, Result};
+use crate::write::failure::{Failure, Result, needs_hash};
 use crate::{
     audit::Policy, audit::has_one_hash, audit::stats::LEGACY_POLICY_NAME, report::FiltersReport, run::Watch,
 };
@@ -147,12 +147,12 @@ fn hash_in(
     }
     match is_either {
         true => Ok(LegacyHash::Unsigned),
-        false => Err(needs_hash(dir, "no key tells which")),
+        false => Err(needs_hash(dir.path(), "no key tells which")),
     }
 }
 
 /// The hash that filters under [`LEGACY_POLICY_NAME`] reveal. `is_either` is only about keys of tables with such filters.
-pub(crate) fn hash_of_all(
+fn hash_of_all(
     dir: &Dir,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
@@ -166,7 +166,7 @@ pub(crate) fn hash_of_all(
         match told {
             Some((before, other)) if before != hash => {
                 let why = format!("the filters of {other} and {name} are by different ones");
-                return Err(needs_hash(dir, &why));
+                return Err(needs_hash(dir.path(), &why));
             }
             _ => told = Some((hash, name)),
         }
@@ -194,15 +194,9 @@ fn see(
     }
 }
 
-pub(crate) fn needs_hash(dir: &Dir, why: &str) -> Failure {
-    Failure::refused(dir.path(), format_args!("{LEGACY_POLICY_NAME} stands for two hashes, and {why}"))
-        .remedy("--hash unsigned  goleveldb, and LevelDB before 1.18 on ARM")
-        .remedy("--hash signed    LevelDB before 1.18 on x86")
-}
-
-pub(crate) struct HashSeen {
+struct HashSeen {
     /// The hash with which the filters rule out no stored key, if they rule some out with the other hash.
-    pub(crate) told: Option<LegacyHash>,
+    told: Option<LegacyHash>,
     /// Both hashes are the same for every key. Known only if `told` is `None`.
     is_either: bool,
 }

@@ -69,7 +69,8 @@ fn rebuild(
         return Ok(report);
     }
     let jobs = work.newest_first();
-    let ready = check(watch).and_then(|()| work.check_room(dir, &jobs));
+    let (bytes, files) = work.size();
+    let ready = check(watch).and_then(|()| dir.check_room(bytes, files));
     ready.map_err(|failure| failure.and_state(AS_BEFORE))?;
     if request.dry_run {
         let done = work.rewrite(&jobs, |_| None)?;

@@ -32,7 +32,7 @@ impl DatabaseFolder {
     /// Opens the database for reading, and locks it against programs that would write. Nothing is written: if the LOCK
     /// file is missing, as in a database that no program has opened since it was copied, no lock is taken.
     pub(super) fn open_for_reading(path: &Path, command: &str) -> Result<Self> {
-        Self::open_with(path, command, lock_for_reading)
+        Self::open_with(path, command, Dir::lock_for_reading)
     }
 
     fn open_with(
@@ -50,28 +50,8 @@ impl DatabaseFolder {
     }
 }
 
-/// A database that is copied and not changed.
-pub(crate) struct Original {
-    pub(crate) dir: Dir,
-    _lock: Option<DatabaseLock>,
-}
-
-impl Original {
-    /// Opens the database in `dir`, and locks it against programs that would write to it.
-    pub(super) fn new(dir: Dir) -> Result<Self> {
-        check_is_database(&dir, "written")?;
-        Self::damaged(dir)
-    }
-
-    /// Like [`new`](Self::new), but CURRENT may be missing.
-    pub(crate) fn damaged(dir: Dir) -> Result<Self> {
-        let lock = lock_for_reading(&dir)?;
-        Ok(Self { dir, _lock: lock })
-    }
-}
-
 /// Fails if the folder is not that of a database, or of one of another format. `done`: what is not done then.
-fn check_is_database(dir: &Dir, done: &str) -> Result<()> {
+pub(super) fn check_is_database(dir: &Dir, done: &str) -> Result<()> {
     let database = read_database(dir).ok();
     let open =
         |path: &Path| -> Option<Box<dyn ReadAt>> { Some(Box::new(dir.open_file(path.file_name()?).ok()?)) };
@@ -127,13 +107,5 @@ fn lock(dir: &Dir) -> Result<DatabaseLock> {
     let lock = DatabaseLock::exclusive_at(dir.descriptor(), dir.path());
     #[cfg(not(unix))]
     let lock = DatabaseLock::exclusive(dir.path());
-    lock.map_err(|error| Failure::of(error, dir.path()))
-}
-
-fn lock_for_reading(dir: &Dir) -> Result<Option<DatabaseLock>> {
-    #[cfg(unix)]
-    let lock = DatabaseLock::shared_at(dir.descriptor(), dir.path());
-    #[cfg(not(unix))]
-    let lock = DatabaseLock::shared(dir.path());
     lock.map_err(|error| Failure::of(error, dir.path()))
 }

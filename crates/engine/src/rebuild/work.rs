@@ -11,15 +11,9 @@ use super::table::{OutputFile, Rewritten, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus};
 use crate::run::{Watch, try_map};
 use crate::walk::{READ_AHEAD, TableRecord, Windowed};
-use crate::words::{count, size};
+use crate::write::Dir;
 use crate::write::failure::{Failure, Result};
-use crate::write::{Dir, FreeSpace};
 use crate::{audit::verify, engine::Engine};
-
-/// Free bytes required besides the tables: for the MANIFEST, the journal, and filters larger than the old ones.
-const SPARE: u64 = 1 << 20;
-/// The number of files besides the new tables: the MANIFEST, CURRENT, the journal, and the undo folder with its record.
-const SPARE_FILES: u64 = 5;
 
 pub(super) struct RebuildWork<'r> {
     pub(super) source: SourceDatabase,
@@ -80,15 +74,9 @@ impl<'r> RebuildWork<'r> {
         self.jobs().into_iter().rev().collect()
     }
 
-    pub(super) fn check_room(&self, dir: &Dir, jobs: &[RebuildTable<'_>]) -> Result<()> {
-        let Some(room) = dir.room()? else { return Ok(()) };
-        let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
-        match lack_of_room(room, bytes, jobs.len() as u64 + SPARE_FILES) {
-            Some(why) => {
-                Err(Failure::refused(dir.path(), why).remedy("--to NEW on another disk, or free some space"))
-            }
-            None => Ok(()),
-        }
+    /// The bytes of the tables, and their number.
+    pub(super) fn size(&self) -> (u64, u64) {
+        (self.source.table_bytes(), self.source.tables.len() as u64)
     }
 
     /// Rewrites tables, several at once. `target`: each file's folder and name; `None`: only finds the table's size.
@@ -202,28 +190,5 @@ impl RebuildTable<'_> {
         }
         let extension = name.rsplit_once('.').map_or("ldb", |(_, extension)| extension);
         format!("{:06}.{extension}", self.number)
-    }
-}
-
-/// The message if there is no room for this many bytes and files.
-fn lack_of_room(room: FreeSpace, bytes: u64, files: u64) -> Option<String> {
-    if room.bytes < bytes {
-        return Some(format!("needs {} free, has {}", size(bytes), size(room.bytes)));
-    }
-    let found = room.files.filter(|found| *found < files)?;
-    Some(format!("needs room for {} files, has {}", count(files), count(found)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn there_has_to_be_room_for_bytes_and_for_files() {
-        let room = |bytes, files| lack_of_room(FreeSpace { bytes, files }, 1000, 7);
-        assert_eq!(room(1000, Some(7)), None);
-        assert_eq!(room(1000, None), None);
-        assert_eq!(room(999, None).as_deref(), Some("needs 1000 B free, has 999 B"));
-        assert_eq!(room(1000, Some(6)).as_deref(), Some("needs room for 7 files, has 6"));
     }
 }

@@ -59,17 +59,11 @@ pub(super) struct Decider<'m> {
     pub(super) doubtful: Vec<DoubtfulKey>,
 }
 
-/// A key that a repair puts into the new database, with the version that is used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SavedKey<'s> {
-    /// The user key.
-    pub user_key: &'s [u8],
-    /// The sequence number of the version.
-    pub sequence: u64,
-    /// The value.
-    pub value: &'s [u8],
-    /// A correct checksum covers the version, if need be after one bit was corrected.
-    pub is_covered: bool,
+/// A key with the version that is used.
+pub(super) struct SavedKey<'s> {
+    pub(super) user_key: &'s [u8],
+    pub(super) sequence: u64,
+    pub(super) value: &'s [u8],
 }
 
 /// Takes keys in ascending order.
@@ -127,12 +121,7 @@ impl<'m> Decider<'m> {
             self.count(is_filled, is_doubtful, covering);
             let chosen = if is_filled { &self.old } else { &self.live };
             if chosen.is_value && (self.prefer == Prefer::Newest || !is_doubtful) {
-                sink.put(SavedKey {
-                    user_key: &self.key,
-                    sequence: chosen.sequence,
-                    value: &chosen.value,
-                    is_covered: chosen.is_right,
-                })?;
+                sink.put(SavedKey { user_key: &self.key, sequence: chosen.sequence, value: &chosen.value })?;
                 self.sums.keys = self.sums.keys.saturating_add(1);
             }
         }

@@ -7,35 +7,34 @@ use super::manifests::{End, FoundManifest};
 use super::members::{Member, Saved, Standing};
 use super::survey::Survey;
 use crate::audit::skipped::MAX_SEQUENCE;
+use crate::report::Unknown;
 use crate::words::count;
 
 /// More may be missing than the losses in live files.
-pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
+pub(super) fn reasons(survey: &Survey<'_>, trusted: &FoundManifest) -> Vec<Unknown> {
     let manifest = &trusted.manifest;
     let mut reasons = Vec::new();
     if trusted.end == End::Hidden {
-        reasons.push(
-            "zeros in the middle of the MANIFEST hide records, so a table or a log may be missing unnoticed"
-                .to_owned(),
-        );
+        let what =
+            "zeros in the middle of the MANIFEST hide records, so a table or a log may be missing unnoticed";
+        reasons.push(Unknown::Files(what.to_owned()));
     }
     if let Some(later) = survey.manifests.later(&survey.strays) {
-        reasons.push(format!("{later}, so a table or a log may be missing unnoticed"));
+        reasons.push(Unknown::Files(format!("{later}, so a table or a log may be missing unnoticed")));
     }
-    reasons.extend(unread_tables(survey, trusted));
-    reasons.extend(missing_logs(survey, manifest));
+    reasons.extend(unread_tables(survey, trusted).map(Unknown::Files));
+    reasons.extend(missing_logs(survey, manifest).into_iter().map(Unknown::Writes));
     if manifest.last_sequence() > MAX_SEQUENCE {
         let last = manifest.last_sequence();
-        reasons.push(format!(
-            "the MANIFEST's last sequence number is {last}, greater than any can be, so operations may be missing from logs \
+        reasons.push(Unknown::Writes(format!(
+            "the MANIFEST's last sequence number is {last}, greater than any can be, so writes may be missing from logs \
              unnoticed"
-        ));
+        )));
     }
     reasons
 }
 
-/// Tables that the MANIFEST may have missed and that cannot be read to their ends.
-fn unread_tables(survey: &Survey, manifest: &FoundManifest) -> Option<String> {
+fn unread_tables(survey: &Survey<'_>, manifest: &FoundManifest) -> Option<String> {
     let unread = survey.members.iter().filter(|member| is_unread(member, manifest));
     let strays = survey.strays.iter().filter(|stray| stray.kind == FileKind::Table);
     let strays = strays.filter(|stray| manifest.may_miss(stray.number));
@@ -69,12 +68,12 @@ pub(super) fn is_unread(member: &Member, manifest: &FoundManifest) -> bool {
     has_unread_parts && manifest.may_miss(member.number)
 }
 
-pub(super) fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
+pub(super) fn missing_logs(survey: &Survey<'_>, manifest: &Manifest) -> Vec<String> {
     let mut reasons = Vec::new();
     let is_log = |stray: &&Stray| stray.kind == FileKind::Log && manifest.is_log_live(stray.number);
     for stray in survey.strays.iter().filter(is_log) {
         let Stray { name, why, .. } = stray;
-        reasons.push(format!("{name} is no file but {why}, so operations may be missing"));
+        reasons.push(format!("{name} is no file but {why}, so writes may be missing"));
     }
     let logs = || survey.members.iter().filter(|member| member.log().is_some());
     let tables = survey.members.iter().filter(|it| it.log().is_none() && it.standing != Standing::Obsolete);

@@ -3,30 +3,61 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
-use filterblock::table::ReadAt;
 
-use crate::write::{Dir, Failure, Result};
+use crate::engine::Engine;
+use crate::walk::SharedFile;
+use crate::write::{Failure, Result};
 
-/// Access to the files. Threads use it concurrently.
-pub(super) trait Input: Sync {
+/// The folder of the database, and the engine whose storage it is in.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'e> {
+    pub(super) engine: &'e Engine,
+    pub(super) dir: &'e Path,
+}
+
+impl Input<'_> {
+    pub(super) fn path_of(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    pub(super) fn open(&self, name: &str) -> io::Result<SharedFile> {
+        self.engine.files.open(&self.path_of(name))
+    }
+
     /// The tables, logs and MANIFESTs.
-    fn files(&self) -> Result<Listing>;
+    pub(super) fn list(&self) -> Result<Listing> {
+        let storage = self.engine.files.storage();
+        let system = |error: io::Error| Failure::system("listing it", self.dir, &error);
+        let files = storage.list(self.dir).map_err(system)?.unwrap_or_default();
+        let others = storage.others(self.dir).map_err(system)?;
+        let has_lost_folder = storage.list(&self.path_of(LOST)).is_ok_and(|found| found.is_some());
+        let mut listing = Listing { has_lost_folder, ..Listing::default() };
+        files.into_iter().for_each(|(name, len)| listing.add(name, len));
+        let strays = others.into_iter().filter_map(|(name, why)| {
+            let (kind, number) = named(&name)?;
+            Some(Stray { kind, number, name, why })
+        });
+        listing.strays.extend(strays);
+        listing.sort();
+        Ok(listing)
+    }
 
-    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>>;
+    pub(super) fn refused(&self, why: impl Display) -> Failure {
+        Failure::refused(self.dir, why)
+    }
 
-    /// For messages.
-    fn path_of(&self, name: &str) -> PathBuf;
-}
+    /// The failure to read a file.
+    pub(super) fn failed(&self, name: &str, error: &io::Error) -> Failure {
+        Failure::system("reading it", &self.path_of(name), error)
+    }
 
-pub(super) fn folder_of(input: &dyn Input) -> PathBuf {
-    input.path_of("").components().collect()
-}
-
-pub(super) fn refused(input: &dyn Input, why: impl Display) -> Failure {
-    Failure::refused(&folder_of(input), why)
+    /// Fails once the program is asked to stop.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.engine.watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -100,7 +131,7 @@ fn is_foreign(name: &str) -> bool {
 
 impl Listing {
     /// Adds a file, if its name is that of a table, a log or a MANIFEST, or like one.
-    pub(super) fn add(&mut self, name: String, len: u64) {
+    fn add(&mut self, name: String, len: u64) {
         match named(&name) {
             Some((kind, number)) => self.files.push(InputFile { kind, number, name, len }),
             None if is_like_one(&name) => {
@@ -111,7 +142,7 @@ impl Listing {
         }
     }
 
-    pub(super) fn sort(&mut self) {
+    fn sort(&mut self) {
         self.files.sort();
         self.strays.sort();
         self.renamed.sort_by(|a, b| b.len.cmp(&a.len).then(a.name.cmp(&b.name)));
@@ -131,97 +162,5 @@ impl Listing {
             false
         });
         self.files.sort();
-    }
-}
-
-const NOWHERE: &str = "a link that leads nowhere";
-
-/// What is there instead of a file if a link fails so. `None`: the system failed, so there may be a file.
-fn why_not_behind(error: &io::Error) -> Option<&'static str> {
-    #[cfg(unix)]
-    match rustix::io::Errno::from_io_error(error) {
-        Some(rustix::io::Errno::LOOP) => return Some("a link that leads in a circle"),
-        Some(rustix::io::Errno::NAMETOOLONG) => return Some(NOWHERE),
-        _ => {}
-    }
-    // `ERROR_CANT_RESOLVE_FILENAME`.
-    #[cfg(windows)]
-    if error.raw_os_error() == Some(1921) {
-        return Some("a link that leads in a circle");
-    }
-    match error.kind() {
-        io::ErrorKind::NotADirectory => Some(NOWHERE),
-        io::ErrorKind::PermissionDenied => Some("a link to where this user may not look"),
-        _ => None,
-    }
-}
-
-impl Input for Dir {
-    fn files(&self) -> Result<Listing> {
-        let mut listing = Listing::default();
-        for name in self.names()? {
-            let Some(name) = name.to_str() else { continue };
-            let Some((kind, number)) = named(name) else {
-                if name == LOST || is_like_one(name) || is_foreign(name) {
-                    let found = self.look_behind(name).ok().flatten();
-                    listing.has_lost_folder |=
-                        name == LOST && found.as_ref().is_some_and(|it| it.is_folder());
-                    let file = found.filter(|found| found.is_file());
-                    file.into_iter().for_each(|file| listing.add(name.to_owned(), file.len));
-                }
-                continue;
-            };
-            let name = name.to_owned();
-            let why = match self.look_behind(&name) {
-                Ok(Some(found)) if found.is_file() => {
-                    listing.add(name, found.len);
-                    continue;
-                }
-                Ok(Some(found)) if found.is_folder() => "a folder",
-                Ok(Some(_)) => "a device or a pipe",
-                Ok(None) => NOWHERE,
-                Err(error) => {
-                    // In a folder that may be listed only, no name can be looked at: the links are not to blame.
-                    let is_link =
-                        self.look(&name).is_ok_and(|found| found.is_some_and(|found| found.is_link()));
-                    let why = why_not_behind(&error).filter(|_| is_link);
-                    why.ok_or_else(|| Failure::system("looking at it", &self.path_of(&name), &error))?
-                }
-            };
-            listing.strays.push(Stray { kind, number, name, why });
-        }
-        listing.sort();
-        Ok(listing)
-    }
-
-    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
-        Ok(Box::new(self.open_file(name)?))
-    }
-
-    fn path_of(&self, name: &str) -> PathBuf {
-        Self::path_of(self, name)
-    }
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use rustix::io::Errno;
-
-    use super::*;
-
-    /// A link to an unreadable disk may be the live log.
-    #[test]
-    fn a_link_leads_nowhere_unless_the_system_fails() {
-        for (error, why) in [
-            (Errno::LOOP, Some("a link that leads in a circle")),
-            (Errno::NOTDIR, Some(NOWHERE)),
-            (Errno::NAMETOOLONG, Some(NOWHERE)),
-            (Errno::ACCESS, Some("a link to where this user may not look")),
-            (Errno::IO, None),
-            (Errno::NOMEM, None),
-            (Errno::STALE, None),
-        ] {
-            assert_eq!(why_not_behind(&error.into()), why, "{error}");
-        }
     }
 }

@@ -14,7 +14,7 @@ use super::survey::Survey;
 use super::table::Unsorted;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::{
-    FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
+    FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind, Unknown,
 };
 use crate::words::count;
 
@@ -47,7 +47,7 @@ pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
     losses
 }
 
-pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
+pub(super) fn log_losses(survey: &Survey<'_>) -> Vec<LogLoss> {
     let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
     let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
     let after = survey.manifests.trusted().map(|trusted| trusted.manifest.last_sequence());
@@ -55,7 +55,7 @@ pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
     log_loss::losses(&logs, after)
 }
 
-pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider<'_>, logs: &[LogLoss]) {
+pub(super) fn write(report: &mut RepairReport, survey: &Survey<'_>, decided: Decider<'_>, logs: &[LogLoss]) {
     report.manifest = survey.manifests.trusted().map(|trusted| trusted.name.clone());
     report.comparator = Some(Name::cut(&survey.comparator));
     report.is_comparator_assumed = survey.is_order_assumed;
@@ -77,11 +77,23 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
         old_size: survey.members.iter().map(|member| member.len).sum(),
         ..decided.sums
     };
+    // A file that is no longer used, or of the same age, is no damage.
+    let is_fault = |file: &RepairedFile| {
+        let has_fault = !file.corrected.is_empty() || file.losses > 0 || file.remark.is_some();
+        has_fault && file.standing != FileStanding::Obsolete || file.standing == FileStanding::Missing
+    };
+    let is_damage = |file: &RepairedFile| match file.kind {
+        RepairedKind::Manifest => file.standing == FileStanding::Trusted && is_fault(file),
+        _ => is_fault(file),
+    };
+    report.is_damaged = report.manifest.is_none()
+        || survey.manifests.current().is_none()
+        || report.files.iter().any(is_damage);
     report.is_complete = report.losses.is_empty() && report.unknown.is_empty() && report.sums.doubtful == 0;
 }
 
 /// Facts that are no losses.
-fn notes(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
+fn notes(survey: &Survey<'_>, logs: &[LogLoss]) -> Vec<String> {
     let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
     let has_no_loss = |name: &str| logs.iter().all(|loss| loss.log != name);
     let sound = live.filter_map(|member| Some((&*member.name, member.log()?)));
@@ -105,7 +117,28 @@ fn notes(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
     let lost = survey
         .has_lost_folder
         .then(|| format!("the folder {LOST}/ was not read: LevelDB's RepairDB moves tables and logs there"));
-    [cut_manifest, cut_log, zeros, unread, lost].into_iter().flatten().collect()
+    let trusted = survey.manifests.trusted();
+    let current = trusted
+        .filter(|_| survey.manifests.current().is_none())
+        .map(|trusted| format!("CURRENT was missing or damaged; {} was used", trusted.name));
+    [current, unlisted(survey), cut_manifest, cut_log, zeros, unread, lost].into_iter().flatten().collect()
+}
+
+/// The tables that the MANIFEST missed, though it was trusted otherwise.
+fn unlisted(survey: &Survey<'_>) -> Option<String> {
+    let outdated = survey.manifests.outdated()?;
+    let is_missed = |it: &&Member| matches!(it.saved, Saved::Table(_)) && outdated.may_miss(it.number);
+    let missed = || survey.members.iter().filter(is_missed);
+    let names = listed(missed().map(|member| &*member.name))?;
+    let entries = missed().filter_map(|member| Some(member.table()?.facts.entries)).sum();
+    Some(match missed().count() {
+        1 => format!("{names} was not in the MANIFEST: its {} saved", entries_are(entries)),
+        _ => format!("{names} were not in the MANIFEST: their {} saved", entries_are(entries)),
+    })
+}
+
+fn entries_are(entries: u64) -> String {
+    if entries == 1 { "only entry is".to_owned() } else { format!("{} entries are", count(entries)) }
 }
 
 /// `None`: there are none.
@@ -118,32 +151,43 @@ fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<String> {
     (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
 }
 
-fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
+fn unknown(survey: &Survey<'_>, logs: &[LogLoss]) -> Vec<Unknown> {
     let mut unknown = Vec::new();
-    match survey.manifests.trusted() {
-        Some(trusted) => unknown.extend(doubt::reasons(survey, trusted)),
-        None => {
-            unknown
-                .push("no MANIFEST can be trusted, so a table or a log may be missing unnoticed".to_owned());
+    match (survey.manifests.trusted(), survey.manifests.outdated()) {
+        (Some(trusted), _) => unknown.extend(doubt::reasons(survey, trusted)),
+        (None, outdated) => {
             // Lost records may have named a later log.
             let has_log = |one: &FoundManifest| {
                 survey.members.iter().any(|it| it.log().is_some() && one.manifest.is_log_live(it.number))
             };
-            let outdated = survey.manifests.outdated().filter(|one| one.end == End::Whole || !has_log(one));
-            unknown
-                .extend(outdated.map(|one| doubt::missing_logs(survey, &one.manifest)).unwrap_or_default());
+            let known = outdated.filter(|one| one.end == End::Whole || !has_log(one));
+            let logs = known.map(|one| doubt::missing_logs(survey, &one.manifest)).unwrap_or_default();
+            let what = match outdated {
+                Some(one) if one.end == End::Whole && !logs.is_empty() => None,
+                Some(one) if one.end == End::Whole => {
+                    Some(format!("{} is older than the newest table", one.name))
+                }
+                Some(one) => Some(format!("the end of {} is missing", one.name)),
+                None if survey.manifests.all().is_empty() => Some("there is no MANIFEST".to_owned()),
+                None => Some("no MANIFEST can be used".to_owned()),
+            };
+            let files = what.map(|what| format!("{what}, so another table or log may be missing unnoticed"));
+            unknown.extend(files.map(Unknown::Files));
+            unknown.extend(logs.into_iter().map(Unknown::Writes));
         }
     }
     if !logs.is_empty() {
-        unknown.push("operations are lost from logs, so any key may have had a newer version".to_owned());
+        let what = "writes are lost from logs, so any key may have had a newer value";
+        unknown.push(Unknown::Writes(what.to_owned()));
     }
     if survey.members.iter().filter_map(Member::log).any(|log| log.end == End::Hidden) {
-        unknown.push("zeros in the middle of a log hide writes, so writes may be lost from it".to_owned());
+        let what = "zeros in the middle of a log hide writes, so writes may be lost from it";
+        unknown.push(Unknown::Writes(what.to_owned()));
     }
     unknown
 }
 
-fn files(survey: &Survey) -> Vec<RepairedFile> {
+fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
     let trusted = survey.manifests.trusted();
     let manifests = survey.manifests.all().iter().map(|one| RepairedFile {
         kind: RepairedKind::Manifest,
@@ -233,7 +277,7 @@ fn joined<const N: usize>(remarks: [Option<String>; N]) -> Option<String> {
 }
 
 /// Names without a file that may stand for a file of the database.
-fn strays(survey: &Survey) -> impl Iterator<Item = RepairedFile> {
+fn strays(survey: &Survey<'_>) -> impl Iterator<Item = RepairedFile> {
     let may_matter = |stray: &&Stray| {
         let trusted = survey.manifests.trusted().map(|trusted| &trusted.manifest);
         match stray.kind {
@@ -259,13 +303,13 @@ fn strays(survey: &Survey) -> impl Iterator<Item = RepairedFile> {
             damaged: Vec::new(),
             corrected: Vec::new(),
             losses: 0,
-            remark: Some(format!("expected a file, found {}", stray.why)),
+            remark: Some(format!("{} is in its place", stray.why)),
             name: stray.name.clone(),
         }
     })
 }
 
-fn loss_of(survey: &Survey, loss: &Loss) -> LossReport {
+fn loss_of(survey: &Survey<'_>, loss: &Loss) -> LossReport {
     let key = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.user_key.clone());
     let member = survey.members.get(loss.file);
     let bytes = &loss.range.bytes;

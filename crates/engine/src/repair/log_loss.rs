@@ -57,7 +57,7 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
             match *span {
                 Span::Damage(offset) => {
                     let is_torn = log.torn == Some(offset);
-                    let why = if is_torn { "the log ends within a record" } else { "damage" };
+                    let why = if is_torn { "the log ends within a record" } else { "a record is damaged" };
                     let open = open.get_or_insert_with(|| {
                         let loss = LogLoss::new(name, Some(offset), last, why);
                         // The first log may begin with writes that tables have, of any lower sequence numbers.

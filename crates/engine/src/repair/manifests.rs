@@ -5,13 +5,12 @@ use std::io;
 use std::path::Path;
 
 use filterblock::database::{FileKind, LiveTable, Manifest, manifest_in_current};
-use filterblock::table::Table;
+use filterblock::table::ReadAt as _;
 use filterblock::{OtherFormat, quote};
 
 use super::fragments::{Fragments, Piece};
-use super::input::{Input, InputFile, Listing, Stray, refused};
+use super::input::{Input, InputFile, Listing, Stray};
 use super::patched::{Patch, Patched};
-use crate::audit::read_options;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::ErrorKind;
 use crate::walk::Sequential;
@@ -85,24 +84,18 @@ pub(super) struct Manifests {
 }
 
 impl Manifests {
-    /// Reads all MANIFESTs of the listing, takes copies for the missing tables, and chooses the MANIFEST to trust.
-    pub(super) fn read(input: &dyn Input, listing: &mut Listing) -> Result<Self> {
-        listing.take_copies(FileKind::Manifest, |_, _| true);
-        let mut found = Vec::new();
-        for file in listing.files.iter().filter(|file| file.kind == FileKind::Manifest) {
-            let path = input.path_of(&file.name);
-            let system = |error: io::Error| Failure::system("reading it", &path, &error);
-            found.push(read(input, file).map_err(system)?);
-        }
-        listing.take_copies(FileKind::Table, |number, len| {
-            let mut records = found.iter().filter_map(|one| one.manifest.table(number)).peekable();
-            records.peek().is_none() || records.any(|record| record.size == len)
-        });
+    /// Chooses the MANIFEST to trust. `whole`: the names of the tables that open.
+    pub(super) fn choose(
+        input: Input<'_>,
+        mut found: Vec<FoundManifest>,
+        listing: &Listing,
+        whole: &BTreeSet<String>,
+    ) -> Self {
         let files = &listing.files;
         let tables = files.iter().filter(|file| file.kind == FileKind::Table);
         let tables: BTreeSet<u64> = tables.map(|file| file.number).collect();
         for one in found.iter_mut().filter(|one| one.distrust.is_none()) {
-            one.distrust = disagreement(input, &one.manifest, files, &tables);
+            one.distrust = disagreement(&one.manifest, files, &tables, whole);
         }
         let current = input.open("CURRENT").ok().and_then(|file| {
             let len = usize::try_from(file.len().ok()?).ok()?.min(MAX_CURRENT);
@@ -130,7 +123,7 @@ impl Manifests {
                 found.get_mut(at).into_iter().for_each(|one| one.skipped = Some(why.clone()));
             }
         }
-        Ok(Self { found, trusted: trusted.map(|(at, _)| at), outdated: None, current })
+        Self { found, trusted: trusted.map(|(at, _)| at), outdated: None, current }
     }
 
     /// Returns a message about a MANIFEST that is later than the trusted one, if the database may have used it last.
@@ -173,6 +166,11 @@ impl Manifests {
         found.filter_map(|one| one.other_format).next()
     }
 
+    /// The name of the MANIFEST that CURRENT names. `None`: CURRENT is missing or damaged.
+    pub(super) fn current(&self) -> Option<&str> {
+        self.current.as_ref().map(|(name, _)| &**name)
+    }
+
     pub(super) fn all(&self) -> &[FoundManifest] {
         &self.found
     }
@@ -211,7 +209,20 @@ pub(super) fn is_newer(manifest: &Manifest, number: u64) -> bool {
     number >= manifest.next_file_number()
 }
 
-fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
+/// Reads all MANIFESTs of the listing, and takes copies for MANIFESTs and tables that are missing.
+pub(super) fn read_all(input: Input<'_>, listing: &mut Listing) -> Result<Vec<FoundManifest>> {
+    listing.take_copies(FileKind::Manifest, |_, _| true);
+    let files = listing.files.iter().filter(|file| file.kind == FileKind::Manifest);
+    let found = files.map(|file| read(input, file).map_err(|error| input.failed(&file.name, &error)));
+    let found: Vec<_> = found.collect::<Result<_>>()?;
+    listing.take_copies(FileKind::Table, |number, len| {
+        let mut records = found.iter().filter_map(|one| one.manifest.table(number)).peekable();
+        records.peek().is_none() || records.any(|record| record.size == len)
+    });
+    Ok(found)
+}
+
+fn read(input: Input<'_>, file: &InputFile) -> io::Result<FoundManifest> {
     let source = input.open(&file.name)?;
     let (mut patches, mut lost, mut end) = (Vec::new(), None, End::default());
     let mut fragments = Fragments::new(&source)?;
@@ -245,12 +256,13 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     })
 }
 
-/// The evidence, if any, that the MANIFEST is not of the folder's present state. `numbers`: those of its tables.
+/// The evidence, if any, that the MANIFEST is not of the folder's present state. `numbers`: those of its tables. `whole`: the
+/// names of those that open.
 fn disagreement(
-    input: &dyn Input,
     manifest: &Manifest,
     files: &[InputFile],
     numbers: &BTreeSet<u64>,
+    whole: &BTreeSet<String>,
 ) -> Option<String> {
     let tables = || files.iter().filter(|file| file.kind == FileKind::Table);
     // A cut-off compaction leaves newer tables and all their sources, so a missing table contradicts the MANIFEST.
@@ -263,21 +275,18 @@ fn disagreement(
     for file in tables() {
         let Some(live) = manifest.table(file.number).filter(|live| live.size != file.len) else { continue };
         // A table that was cut off is damaged. A complete table of another size is a different table.
-        if is_whole(input, file) {
+        if whole.contains(&file.name) {
             return Some(format!("{} has {} bytes instead of {}", file.name, file.len, live.size));
         }
     }
     None
 }
 
-fn is_whole(input: &dyn Input, file: &InputFile) -> bool {
-    input.open(&file.name).is_ok_and(|source| Table::open(source, &read_options()).is_ok())
-}
-
-pub(super) fn unknown_order(input: &dyn Input, files: &[InputFile], name: &[u8]) -> Failure {
+pub(super) fn unknown_order(input: Input<'_>, files: &[InputFile], name: &[u8]) -> Failure {
     let why = format!("keys are ordered by {}, not known here", quote(name));
     let scan = scan_command(Path::new("DB"), || files.iter().map(|file| Path::new(&file.name)));
-    refused(input, why)
+    input
+        .refused(why)
         .of_kind(ErrorKind::Unsupported)
         .remedy("--comparator leveldb.BytewiseComparator, or idb_cmp1, if it orders keys as one of these")
         .remedy(format!("to read the files one by one: {scan}"))

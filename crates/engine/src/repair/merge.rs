@@ -3,19 +3,15 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::io;
-use std::path::Path;
 
 use filterblock::KeyFormat;
-use filterblock::database::{FilePool, Opener, PooledFile};
-use filterblock::table::ReadAt;
 
 use super::input::Input;
 use super::members::{Member, Saved};
 use super::operations::{LogEntry, Operations, RunCursor};
 use super::order::KeyOrder;
 use super::table::{SavedTable, TableCursor};
-use crate::rebuild::request::check;
-use crate::run::Watch;
+use crate::walk::{SharedFile, Windowed};
 use crate::write::{Failure, Result};
 
 pub(super) struct Entry<'a> {
@@ -68,7 +64,7 @@ impl Eq for Head {}
 enum MergeInput<'m> {
     /// Opened when its first entry is needed, and closed after the last.
     Unopened(usize, &'m SavedTable),
-    Table(usize, Box<TableCursor<'m, PooledFile<InputFiles<'m>>>>),
+    Table(usize, Box<TableCursor<'m, Windowed<SharedFile>>>),
     Logs(usize),
     Run(Box<RunCursor<'m>>),
     Ended,
@@ -78,12 +74,11 @@ enum MergeInput<'m> {
 pub(super) const STEP: u32 = 4096;
 
 pub(super) struct Merge<'m> {
-    pub(super) input: &'m dyn Input,
+    pub(super) input: Input<'m>,
     pub(super) members: &'m [Member],
     /// Of the logs and of damaged blocks, sorted.
-    pub(super) operations: &'m Operations,
+    pub(super) operations: &'m Operations<'m>,
     pub(super) order: &'m KeyOrder,
-    pub(super) watch: &'m dyn Watch,
 }
 
 const fn of_log(one: LogEntry<'_>) -> Entry<'_> {
@@ -113,15 +108,14 @@ impl<'m> Merge<'m> {
             heap.extend(run.entry().map(|first| Reverse(self.head_of(&first, sources.len()))));
             sources.push(MergeInput::Run(Box::new(run)));
         }
-        let files = FilePool::new(InputFiles(self.input), MAX_OPEN);
         let mut count = 0_u32;
         while let Some(Reverse(head)) = heap.pop() {
             count = count.wrapping_add(1);
             if count.is_multiple_of(STEP) {
-                check(self.watch)?;
+                self.input.check()?;
             }
             let Some(source) = sources.get_mut(head.source) else { continue };
-            self.open(source, &files)?;
+            self.open(source)?;
             self.give(source, &head, &mut each)?;
             heap.extend(self.advance(source, head)?.map(Reverse));
         }
@@ -138,13 +132,14 @@ impl<'m> Merge<'m> {
     }
 
     fn run_failed(&self, error: &io::Error) -> Failure {
-        Failure::system("sorting its logs", &self.input.path_of(""), error)
+        Failure::system("sorting its logs", self.input.dir, error)
     }
 
-    fn open(&self, source: &mut MergeInput<'m>, files: &FilePool<InputFiles<'m>>) -> Result<()> {
+    fn open(&self, source: &mut MergeInput<'m>) -> Result<()> {
         let MergeInput::Unopened(file, table) = *source else { return Ok(()) };
         let name = self.members.get(file).map(|member| &*member.name).unwrap_or_default();
-        let opened = files.open(Path::new(name)).and_then(|file| {
+        let opened = self.input.open(name).and_then(|file| {
+            let file = self.input.engine.files.in_order(file);
             let mut cursor = Box::new(TableCursor::new(file, table)?);
             cursor.next()?;
             Ok(cursor)
@@ -155,7 +150,7 @@ impl<'m> Merge<'m> {
 
     fn failed(&self, file: usize, error: &io::Error) -> Failure {
         let name = self.members.get(file).map(|member| &*member.name).unwrap_or_default();
-        Failure::system("reading it", &self.input.path_of(name), error)
+        self.input.failed(name, error)
     }
 
     fn give(
@@ -208,23 +203,5 @@ impl<'m> Merge<'m> {
         }
         *source = MergeInput::Ended;
         Ok(None)
-    }
-}
-
-/// Files that are open at a time.
-const MAX_OPEN: usize = 200;
-
-struct InputFiles<'i>(&'i dyn Input);
-
-impl Opener for InputFiles<'_> {
-    type Table = Box<dyn ReadAt>;
-    type Log = io::Empty;
-
-    fn open_table(&mut self, name: &Path) -> io::Result<Self::Table> {
-        self.0.open(name.to_str().unwrap_or_default())
-    }
-
-    fn open_log(&mut self, _: &Path) -> io::Result<Self::Log> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -2,10 +2,8 @@
 //! temporary files.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use filterblock::KeyFormat;
 use filterblock::table::{Compression, Cursor, Table, TableBuilder, WriteOptions};
@@ -13,6 +11,7 @@ use filterblock::table::{Compression, Cursor, Table, TableBuilder, WriteOptions}
 use super::batch::Operation;
 use super::order::KeyOrder;
 use super::table::{options, split};
+use crate::write::{Output, Scratch};
 
 /// Bytes in memory that are written to a file as a run.
 const RUN: usize = 128 << 20;
@@ -20,15 +19,15 @@ const RUN: usize = 128 << 20;
 /// length.
 const PREFIX: usize = 9;
 
-pub(super) struct Operations {
+pub(super) struct Operations<'o> {
     order: KeyOrder,
     /// On whose file system runs are kept.
-    scratch: PathBuf,
+    output: &'o dyn Output,
     most: usize,
     /// Of `all`.
     bytes: Vec<u8>,
     all: Vec<Stored>,
-    runs: Vec<Table<File>>,
+    runs: Vec<Table<Box<dyn Scratch>>>,
 }
 
 struct Stored {
@@ -54,9 +53,9 @@ impl LogEntry<'_> {
     }
 }
 
-impl Operations {
-    pub(super) const fn new(order: KeyOrder, scratch: PathBuf) -> Self {
-        Self { order, scratch, most: RUN, bytes: Vec::new(), all: Vec::new(), runs: Vec::new() }
+impl<'o> Operations<'o> {
+    pub(super) const fn new(order: KeyOrder, output: &'o dyn Output) -> Self {
+        Self { order, output, most: RUN, bytes: Vec::new(), all: Vec::new(), runs: Vec::new() }
     }
 
     /// Fails if a run cannot be written.
@@ -107,7 +106,7 @@ impl Operations {
         self.sort();
         let write = WriteOptions::default().internal_keys(true).comparator(self.order.comparator());
         let write = write.compression(Compression::None).block_size(64 << 10);
-        let mut builder = TableBuilder::new(tempfile::tempfile_in(&self.scratch)?, write);
+        let mut builder = TableBuilder::new(self.output.scratch()?, write);
         let (mut key, mut value, mut at) = (Vec::new(), Vec::new(), 0);
         while let Some(first) = self.get(at) {
             key.clear();
@@ -158,7 +157,7 @@ fn put(run: &mut Vec<u8>, entry: &LogEntry<'_>) {
 }
 
 pub(super) struct RunCursor<'r> {
-    cursor: Cursor<'r, File>,
+    cursor: Cursor<'r, Box<dyn Scratch>>,
     /// In the value, which holds all writes with the same key, sequence number and type.
     at: usize,
 }
@@ -197,11 +196,11 @@ impl RunCursor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write::NoOutput;
 
     #[test]
     fn runs_in_files_hold_what_was_added() {
-        let mut operations =
-            Operations { most: 4000, ..Operations::new(KeyOrder::Bytewise, std::env::temp_dir()) };
+        let mut operations = Operations { most: 4000, ..Operations::new(KeyOrder::Bytewise, &NoOutput) };
         let key = |number: u64| format!("key{}", number * 7919 % 500).into_bytes();
         for number in 1..1000 {
             let (key, text) = (key(number), number.to_string());
@@ -237,8 +236,7 @@ mod tests {
     /// An operation in several files is kept for each, as it is not known yet which of them is live.
     #[test]
     fn runs_in_files_hold_the_operation_of_each_file() {
-        let mut operations =
-            Operations { most: 2000, ..Operations::new(KeyOrder::Bytewise, std::env::temp_dir()) };
+        let mut operations = Operations { most: 2000, ..Operations::new(KeyOrder::Bytewise, &NoOutput) };
         for key in [b"one", b"two"] {
             for file in [3, 1, 2, 1] {
                 let value = format!("of {file}");

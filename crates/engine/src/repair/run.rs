@@ -1,89 +1,142 @@
-//! A repair from its beginning to its end, and one that makes no database, for files in any [`Storage`]. There,
-//! operations that do not fit into memory are sorted in temporary files.
+//! A repair from its beginning to its end.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-
-use filterblock::database::FileKind;
-use filterblock::table::ReadAt;
+use std::path::Path;
+#[cfg(feature = "fs")]
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
 
 use super::decide::{Decider, SavedKey, Sink};
-use super::input::{Input, LOST, Listing};
+use super::input::Input;
 use super::lost::Losses;
 use super::members::Member;
 use super::merge::Merge;
-use super::output::{Nowhere, Output};
-use super::shape;
 use super::survey::Survey;
-use super::{RepairRequest, ledger};
-use crate::rebuild::place::Original;
-use crate::rebuild::request::check;
-use crate::rebuild::to_folder::{Unfinished, check_target, open_target};
+use super::tables::{NewTable, NewTables, Shape, manifest, manifest_name, verify};
+use super::{RepairRequest, ledger, shape};
+use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
-use crate::run::Watch;
-use crate::walk::Storage;
+use crate::run::number_of_jobs;
+#[cfg(feature = "fs")]
+use crate::walk::Files;
 use crate::words::counted;
-use crate::write::{Dir, Failure, Purpose, Result};
+use crate::write::output::write_file;
+#[cfg(feature = "fs")]
+use crate::write::{DirStorage, NewFolder, NoOutput};
+use crate::write::{Failure, Output, Result};
 
-/// Makes a new database from the readable parts of the one in the folder `dir`, which stays as it is.
-///
-/// # Errors
-///
-/// After an error, there is no new database, unless only the last sync of the parent failed.
-pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<RepairReport> {
-    repair_or_fail(dir, request, watch).map_err(|failure| failure.of_run("written"))
+impl Engine {
+    /// Makes a new database in `output` from the readable parts of the one in the folder `database`, which stays as it is.
+    ///
+    /// Takes memory for one block of each table, and for 128 MiB of the entries of logs; the output sorts what is more.
+    ///
+    /// # Errors
+    ///
+    /// After an error, there is no new database, unless only the last sync failed.
+    pub fn repair(
+        &self,
+        database: &Path,
+        request: &RepairRequest,
+        output: &mut dyn Output,
+    ) -> Result<RepairReport> {
+        let input = Input { engine: self, dir: database };
+        repair(input, request, output).map_err(|failure| failure.of_run("written"))
+    }
+
+    /// Repairs the database in a folder of the local file system, which is held open and locked, to the folder `target`,
+    /// which must not exist. `target`: `None`, or `is_dry_run`: nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`repair`](Self::repair), and if a folder cannot be used.
+    #[cfg(feature = "fs")]
+    pub fn repair_folder(
+        &self,
+        database: &Path,
+        target: Option<&Path>,
+        is_dry_run: bool,
+        request: &RepairRequest,
+    ) -> Result<RepairReport> {
+        let old = DirStorage::open(database)?;
+        let path = old.path().to_owned();
+        let new = target.map(|target| NewFolder::new(target, &old)).transpose()?;
+        let engine = self.clone().files(Files::new(Arc::new(old)));
+        match new.filter(|_| !is_dry_run) {
+            Some(mut new) => engine.repair(&path, request, &mut new),
+            None => engine.repair(&path, request, &mut NoOutput),
+        }
+    }
 }
 
-fn repair_or_fail(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<RepairReport> {
-    // Both paths are resolved before anything is done.
-    let (_, dir) = Dir::open(dir, Purpose::Copy)?;
-    let (parent, name) = &open_target(&request.target)?;
-    let original = Original::damaged(dir)?;
-    let dir = &original.dir;
-    check_target(&request.target, (parent, name), dir)?;
-    let survey = Survey::take(dir, request, parent.path(), watch)?;
-    has_entries(&survey, dir.path())?;
+fn repair(input: Input<'_>, request: &RepairRequest, output: &mut dyn Output) -> Result<RepairReport> {
+    let survey = Survey::take(input, request, &mut *output)?;
+    has_entries(&survey, input)?;
     let mut report = RepairReport::default();
-    if request.dry_run {
+    if !survey.output.is_wanted() {
         report.status = RepairStatus::DryRun;
-        decide(&survey, dir, request, watch, &mut Nowhere, &mut report)?;
+        decide(&survey, input, request, &mut Nowhere, &mut report)?;
         return Ok(report);
     }
-    let chosen = shape::choose(&survey.members, &survey.order, request, dir, watch)?;
-    let unfinished = Unfinished::new(parent)?;
-    let new = &unfinished.folder;
-    let like = like(dir)?;
-    let mut output = Output::new(new, chosen.shape, like.as_ref(), watch);
-    decide(&survey, dir, request, watch, &mut output, &mut report)?;
-    output.finish()?;
-    let manifest = output.manifest(&survey.comparator, report.sums.last_sequence)?;
-    let manifest_name = Output::manifest_name();
-    new.write_new(&manifest_name, &manifest, like.as_ref())?;
-    output.verify(&manifest)?;
-    new.write_new("CURRENT", format!("{manifest_name}\n").as_bytes(), like.as_ref())?;
-    new.copy_attributes(dir).map_err(|error| {
-        Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)
-    })?;
-    new.sync()?;
-    check(watch)?;
-    report.sums.tables = output.tables.len() as u64;
-    report.sums.new_size = output.size();
+    let chosen = shape::choose(&survey.members, &survey.order, request, input)?;
+    let tables = write(&survey, input, request, chosen.shape, &mut report)?;
+    let path = survey.output.path_of(&manifest_name());
+    let manifest = manifest(&tables, &survey.comparator, report.sums.last_sequence, &path)?;
+    let current = format!("{}\n", manifest_name());
+    for (name, contents) in [(manifest_name(), manifest), ("CURRENT".to_owned(), current.into_bytes())] {
+        write_file(survey.output, &name, &contents)?;
+        let left = survey.output.release(&name);
+        left.map_err(|error| Failure::system("writing it", &survey.output.path_of(&name), &error))?;
+    }
+    drop(survey);
+    input.check()?;
+    report.sums.tables = tables.len() as u64;
+    report.sums.new_size = tables.iter().fold(0, |sum, table| sum.saturating_add(table.record.size));
     report.notes.extend(chosen.note);
-    report.notes.extend(new.note_of_lost_group(&parent.path_of(name)));
-    unfinished.finish(name)?;
+    report.notes.extend(output.commit()?);
     report.verified = true;
     (report.policy, report.bits_per_key) = chosen.filters.unzip();
-    report.target = Some(parent.path_of(name));
+    report.target = Some(output.path_of(""));
     Ok(report)
 }
 
+/// Writes all tables, and reads each back: beside the merge, if there may be a thread for it.
+fn write(
+    survey: &Survey<'_>,
+    input: Input<'_>,
+    request: &RepairRequest,
+    shape: Shape,
+    report: &mut RepairReport,
+) -> Result<Vec<NewTable>> {
+    let (order, output) = (shape.order, survey.output);
+    thread::scope(|scope| {
+        let (queue, finished) = channel::<NewTable>();
+        let verify_all = move || finished.iter().map(|table| verify(table, output, order, input)).collect();
+        let thread = match number_of_jobs(input.engine.jobs) {
+            0 | 1 => None,
+            _ => thread::Builder::new().spawn_scoped(scope, verify_all).ok(),
+        };
+        let mut verified = Vec::new();
+        let mut finish = |table| match &thread {
+            // The thread ends at the first fault, which is told below.
+            Some(_) => queue.send(table).map_err(|_| Failure::interrupted()),
+            None => verify(table, output, order, input).map(|table| verified.push(table)),
+        };
+        let mut tables = NewTables::new(output, shape, input, &mut finish);
+        let written = decide(survey, input, request, &mut tables, report).and_then(|()| tables.finish());
+        drop(queue);
+        let tables: Result<Vec<_>> = thread
+            .map_or(Ok(verified), |thread| thread.join().unwrap_or_else(|_| Err(Failure::interrupted())));
+        let tables = tables?;
+        written.map(|()| tables)
+    })
+}
+
 /// Refuses a database from which nothing can be saved.
-pub(super) fn has_entries(survey: &Survey, dir: &Path) -> Result<()> {
+fn has_entries(survey: &Survey<'_>, input: Input<'_>) -> Result<()> {
     if survey.members.iter().all(|member| entries(member) == 0) {
         let files = counted(survey.members.len() as u64, "file");
         let why = format!("nothing can be saved: no block in {files} has its checksum");
-        return Err(Failure::refused(dir, why).of_kind(ErrorKind::Damaged));
+        return Err(input.refused(why).of_kind(ErrorKind::Damaged));
     }
     Ok(())
 }
@@ -96,11 +149,10 @@ fn entries(member: &Member) -> u64 {
 }
 
 /// Merges all entries, passes the keys of the new database to `sink`, and fills the report.
-pub(super) fn decide(
-    survey: &Survey,
-    input: &dyn Input,
+fn decide(
+    survey: &Survey<'_>,
+    input: Input<'_>,
     request: &RepairRequest,
-    watch: &dyn Watch,
     sink: &mut dyn Sink,
     report: &mut RepairReport,
 ) -> Result<()> {
@@ -108,18 +160,20 @@ pub(super) fn decide(
     let losses = Losses::new(ledger::table_losses(members), *order);
     let logs = ledger::log_losses(survey);
     let mut decider = Decider::new(members, order, request.prefer, losses);
-    let merge = Merge { input, members, operations, order, watch };
+    let merge = Merge { input, members, operations, order };
     merge.run(|entry| decider.add(&entry, sink))?;
     decider.finish(sink)?;
     ledger::write(report, survey, decider, &logs);
     Ok(())
 }
 
-/// A file of the database, whose permissions the new files get. `None`: there is none, or it cannot be opened.
-fn like(dir: &Dir) -> Result<Option<File>> {
-    let files = dir.files()?.files;
-    let first = files.iter().find(|file| file.kind == FileKind::Table).or(files.first());
-    Ok(first.and_then(|file| dir.open_file(&file.name).ok()))
+/// Drops all keys, for a dry run.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn put(&mut self, _: SavedKey<'_>) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl From<&Failure> for RepairReport {
@@ -132,59 +186,5 @@ impl From<&Failure> for RepairReport {
         };
         let Failure { text, kind: error_kind, remedies: notes, .. } = failure.clone();
         Self { status, error: Some(text), error_kind, notes, ..Self::default() }
-    }
-}
-
-/// Finds out what a repair of the database in the folder `dir` of `storage` would salvage. `each` gets every key that
-/// the new database would have, in ascending order. The target of the request is not looked at, and no lock is taken.
-///
-/// # Errors
-///
-/// Those of [`repair`](super::repair) when it reads the database or writes temporary files.
-pub fn dry_run(
-    storage: &dyn Storage,
-    dir: &Path,
-    request: &RepairRequest,
-    each: &mut dyn FnMut(SavedKey<'_>),
-) -> Result<RepairReport> {
-    let input = Stored { storage, dir };
-    let survey = Survey::take(&input, request, &std::env::temp_dir(), &())?;
-    has_entries(&survey, dir)?;
-    let mut report = RepairReport { status: RepairStatus::DryRun, ..RepairReport::default() };
-    decide(&survey, &input, request, &(), &mut Each(each), &mut report)?;
-    Ok(report)
-}
-
-struct Each<'e>(&'e mut dyn FnMut(SavedKey<'_>));
-
-impl Sink for Each<'_> {
-    fn put(&mut self, key: SavedKey<'_>) -> Result<()> {
-        (self.0)(key);
-        Ok(())
-    }
-}
-
-struct Stored<'s> {
-    storage: &'s dyn Storage,
-    dir: &'s Path,
-}
-
-impl Input for Stored<'_> {
-    fn files(&self) -> Result<Listing> {
-        let listed = self.storage.list(self.dir);
-        let listed = listed.map_err(|error| Failure::system("listing it", self.dir, &error))?;
-        let has_lost_folder = self.storage.list(&self.dir.join(LOST)).is_ok_and(|found| found.is_some());
-        let mut listing = Listing { has_lost_folder, ..Listing::default() };
-        listed.unwrap_or_default().into_iter().for_each(|(name, len)| listing.add(name, len));
-        listing.sort();
-        Ok(listing)
-    }
-
-    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
-        Ok(self.storage.open(&self.dir.join(name))?)
-    }
-
-    fn path_of(&self, name: &str) -> PathBuf {
-        self.dir.join(name)
     }
 }

@@ -6,17 +6,16 @@ use filterblock::table::Compression;
 use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 
 use super::RepairRequest;
+use super::input::Input;
 use super::ledger::table_losses;
 use super::members::{Member, Standing};
 use super::order::KeyOrder;
-use super::output::Shape;
 use super::table::SavedTable;
+use super::tables::Shape;
 use crate::audit::Policy;
 use crate::audit::stats::LEGACY_POLICY_NAME;
-use crate::rebuild::filters::{hash_of_all, needs_hash};
-use crate::report::FiltersReport;
-use crate::run::Watch;
-use crate::write::{Dir, Failure, Result};
+use crate::write::Result;
+use crate::write::failure::needs_hash;
 
 /// Bits per key if no live table without losses has filters of a known size.
 const DEFAULT_BITS: u32 = 10;
@@ -38,8 +37,7 @@ pub(super) fn choose(
     members: &[Member],
     order: &KeyOrder,
     request: &RepairRequest,
-    dir: &Dir,
-    watch: &dyn Watch,
+    input: Input<'_>,
 ) -> Result<Chosen> {
     let live = members.iter().filter(|member| member.standing == Standing::Live);
     let live: Vec<_> = live.filter_map(|member| Some((member, member.table()?))).collect();
@@ -69,7 +67,7 @@ pub(super) fn choose(
     }
     let hash = match request.hash {
         Some(hash) => Ok(hash),
-        None if name == LEGACY_POLICY_NAME => hash_told(dir, &live, watch),
+        None if name == LEGACY_POLICY_NAME => hash_told(input, &live),
         None => Ok(LegacyHash::Unsigned),
     };
     let hash = match hash {
@@ -82,7 +80,7 @@ pub(super) fn choose(
     };
     let Some(policy) = Policy::of(&name, hash) else {
         if request.policy.is_some() {
-            return Err(Failure::refused(dir.path(), format!("the policy {name} is not known here")));
+            return Err(input.refused(format!("the policy {name} is not known here")));
         }
         let note = format!("no filters were made, as the policy {name} of the tables is not known");
         return Ok(Chosen { shape, filters: None, note: Some(note) });
@@ -103,10 +101,19 @@ fn has_ambiguous_keys(members: &[Member]) -> bool {
     members.iter().filter(may_count).any(Member::has_ambiguous_keys)
 }
 
-/// Reads sound tables. Refuses if they reveal none, since the two hashes of lost keys and of logs may differ.
-fn hash_told(dir: &Dir, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
-    let told = hash_of_all(dir, &found(live), true, watch)?.told;
-    told.ok_or_else(|| needs_hash(dir, "no key tells which"))
+/// The hash that the filters of live tables reveal. Refuses if they reveal none, since the two hashes of lost keys and of
+/// logs may differ.
+fn hash_told(input: Input<'_>, live: &Live<'_>) -> Result<LegacyHash> {
+    let mut told =
+        live.iter().filter_map(|(member, table)| Some((&*member.name, table.filters.as_ref()?.hash?)));
+    let Some((first, hash)) = told.next() else { return Err(needs_hash(input.dir, "no key tells which")) };
+    match told.find(|(_, other)| *other != hash) {
+        Some((other, _)) => {
+            let why = format!("the filters of {first} and {other} are by different ones");
+            Err(needs_hash(input.dir, &why))
+        }
+        None => Ok(hash),
+    }
 }
 
 type Live<'m> = [(&'m Member, &'m SavedTable)];
@@ -116,24 +123,6 @@ fn most_common(live: &Live<'_>) -> Option<String> {
     let names = live.iter().filter_map(|(_, table)| Some(&*table.filters.as_ref()?.policy));
     names.for_each(|name| *counts.entry(name).or_default() += 1);
     counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
-}
-
-/// Leaves out tables that are not sound: [`hash_of_all`] reads without corrections.
-fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
-    let is_sound =
-        |table: &SavedTable| table.lost.is_empty() && table.patches.is_empty() && table.carved.is_none();
-    let sound = live.iter().filter(|(_, table)| is_sound(table));
-    sound
-        .map(|(member, table)| {
-            let filters = table.filters.as_ref().map(|filters| FiltersReport {
-                policy: filters.policy.clone(),
-                size: filters.size,
-                base_lg: None,
-                bits_per_key: None,
-            });
-            (member.name.clone(), filters)
-        })
-        .collect()
 }
 
 /// Estimates from live tables without losses; [`DEFAULT_BITS`] if none has filters of a known size. Small filters are

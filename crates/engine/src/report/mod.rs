@@ -11,9 +11,7 @@ mod inspect;
 mod manifest;
 mod problems;
 mod query;
-#[cfg(feature = "fs")]
 mod rebuild;
-#[cfg(feature = "fs")]
 mod repair;
 mod scan;
 mod state;
@@ -44,12 +42,10 @@ pub use manifest::{
 };
 pub use problems::{COPIES_ONLY, Code, Problem, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine, Reason};
-#[cfg(feature = "fs")]
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
-#[cfg(feature = "fs")]
 pub use repair::{
     DoubtfulKey, FileStanding, LossKind, LossReport, RepairReport, RepairStatus, RepairSums, RepairedFile,
-    RepairedKind,
+    RepairedKind, Unknown,
 };
 pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
 pub use state::{LostRecords, StateFault, UnlistedTables};

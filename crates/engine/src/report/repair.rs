@@ -8,6 +8,25 @@ use serde::{Serialize, Serializer};
 use super::frame::{ErrorKind, Frame, Framed, Subject};
 use super::strings::{Hex, Name, json_path, write_line};
 
+/// A reason why more may be missing than is reported.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Unknown {
+    /// Tables or logs, and so entries of any key.
+    Files(String),
+    /// Writes of logs.
+    Writes(String),
+}
+
+impl Unknown {
+    /// The reason in words.
+    pub fn text(&self) -> &str {
+        let (Self::Files(text) | Self::Writes(text)) = self;
+        text
+    }
+}
+
 /// The outcome of a repair.
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -21,9 +40,11 @@ pub struct RepairReport {
     pub error: Option<String>,
     /// True if it is certain that nothing is lost or doubtful.
     pub is_complete: bool,
+    /// True if something is wrong with the old database: a file, the names of files, or what the MANIFEST says of them.
+    pub is_damaged: bool,
     /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported, or the run
     /// ended before the losses were known.
-    pub unknown: Vec<String>,
+    pub unknown: Vec<Unknown>,
     /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, so that the entries of files decide which files
     /// are live, or the run ended before this was known.
     pub manifest: Option<String>,

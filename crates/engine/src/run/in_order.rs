@@ -12,7 +12,7 @@ use std::{io, thread};
 pub const MAX_JOBS: i64 = 256;
 
 /// `None` or 0: as many jobs as there are processors.
-fn number(jobs: Option<u16>) -> usize {
+pub(crate) fn number(jobs: Option<u16>) -> usize {
     match jobs {
         None | Some(0) => thread::available_parallelism().map_or(1, usize::from),
         Some(jobs) => jobs.into(),

@@ -26,6 +26,17 @@ pub trait Storage: Debug + Send + Sync {
     /// if the folder cannot be listed.
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>>;
 
+    /// The names directly in the folder at `path` with no regular file behind them, each with what is there instead. By
+    /// default, none: repairs alone ask for them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Self::list).
+    fn others(&self, path: &Path) -> io::Result<Vec<(String, &'static str)>> {
+        let _ = path;
+        Ok(Vec::new())
+    }
+
     /// The folders directly in the folder at `path`, for [`Inputs::recursive`](crate::Inputs::recursive). By default, none.
     fn folders(&self, path: &Path) -> Vec<PathBuf> {
         let _ = path;

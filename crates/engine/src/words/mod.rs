@@ -6,6 +6,7 @@ mod folder;
 mod notes;
 mod numbers;
 mod problems;
+mod repair;
 mod shell_word;
 
 pub use advice::{
@@ -21,5 +22,6 @@ pub use numbers::{
     rate_interval, ratio, size,
 };
 pub use problems::{as_sentence, entries_text, error_text, problem_text};
+pub use repair::{RepairText, repair_text};
 pub use shell_word::path_word;
 pub(crate) use shell_word::scan_command;

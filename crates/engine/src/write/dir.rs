@@ -6,6 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use filterblock::database::DatabaseLock;
 use filterblock::escape_path;
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use super::new_file::NewFile;
 use super::session::{Operation, Purpose, Session};
 use super::status::{FileType, Status, is_mine, is_root};
 use super::system::{self, Handle};
-use super::volume::{self, FreeSpace};
+use super::volume;
 use crate::report::ErrorKind;
 use crate::walk::PathError;
 
@@ -347,10 +348,26 @@ impl Dir {
         is_lost.then(|| format!("{}: {what}", escape_path(path)))
     }
 
-    /// The free space on the folder's file system; `None`: the system does not report it.
-    pub(crate) fn room(&self) -> Result<Option<FreeSpace>> {
-        volume::room(&self.handle)
-            .map_err(|error| Failure::system("looking at the room on its file system", &self.path, &error))
+    /// Refuses if the folder's file system has no room for tables of this many bytes, in this many files.
+    pub(crate) fn check_room(&self, bytes: u64, files: u64) -> Result<()> {
+        let room = volume::room(&self.handle)
+            .map_err(|error| Failure::system("looking at the room on its file system", &self.path, &error))?;
+        match room.and_then(|room| room.lacks(bytes, files)) {
+            Some(why) => {
+                Err(Failure::refused(&self.path, why).remedy("--to NEW on another disk, or free some space"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Locks the database in the folder against programs that would write to it. `None`: there is no LOCK file, as in a
+    /// database that no program has opened since it was copied.
+    pub(crate) fn lock_for_reading(&self) -> Result<Option<DatabaseLock>> {
+        #[cfg(unix)]
+        let lock = DatabaseLock::shared_at(self.descriptor(), &self.path);
+        #[cfg(not(unix))]
+        let lock = DatabaseLock::shared(&self.path);
+        lock.map_err(|error| Failure::of(error, &self.path))
     }
 
     /// The name of the folder's file system, if its locks may not hold for all programs that have files open on it.

@@ -5,6 +5,7 @@ use std::{io, path::Path};
 
 use filterblock::{Error, escape_path};
 
+use crate::audit::stats::LEGACY_POLICY_NAME;
 use crate::report::{ErrorKind, RebuildStatus, Report};
 use crate::walk::FoundFormat;
 use crate::words::{error_text, repair_command};
@@ -160,6 +161,13 @@ impl From<&Failure> for Report {
         let Failure { status, text, kind, remedies: notes, .. } = failure.clone();
         Self { status, error: Some(text), error_kind: kind, notes, ..Self::default() }
     }
+}
+
+/// The refusal to make filters for the policy whose name stands for two hashes.
+pub(crate) fn needs_hash(database: &Path, why: &str) -> Failure {
+    Failure::refused(database, format_args!("{LEGACY_POLICY_NAME} stands for two hashes, and {why}"))
+        .remedy("--hash unsigned  goleveldb, and LevelDB before 1.18 on ARM")
+        .remedy("--hash signed    LevelDB before 1.18 on x86")
 }
 
 /// Advice on an error; empty if there is no advice.

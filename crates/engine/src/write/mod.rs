@@ -2,21 +2,37 @@
 //! Unix, each is relative to an open [`Dir`], whose path is resolved once: a user who can write to a folder on the
 //! path may replace the next one with a link at any time.
 
+#[cfg(feature = "fs")]
 mod dir;
+#[cfg(feature = "fs")]
+mod dir_storage;
 pub(crate) mod failure;
 #[cfg(all(test, unix))]
 pub(crate) mod hook;
+#[cfg(feature = "fs")]
 mod new_file;
+#[cfg(feature = "fs")]
+mod new_folder;
+pub(crate) mod output;
+#[cfg(feature = "fs")]
 mod session;
+#[cfg(feature = "fs")]
 mod status;
+#[cfg(feature = "fs")]
 #[cfg_attr(unix, path = "system_unix.rs")]
 #[cfg_attr(not(unix), path = "system_elsewhere.rs")]
 mod system;
+#[cfg(feature = "fs")]
 mod volume;
 
-pub(crate) use dir::Dir;
 pub use failure::{Failure, Result};
-pub(crate) use new_file::NewFile;
-pub(crate) use session::Purpose;
-pub(crate) use status::{Status, is_root};
-pub(crate) use volume::FreeSpace;
+pub use output::{MemoryOutput, NoOutput, Output, OutputFile, Scratch, StreamOutput};
+#[cfg(feature = "fs")]
+pub(crate) use {
+    dir::Dir,
+    new_file::NewFile,
+    session::Purpose,
+    status::{Status, is_root},
+};
+#[cfg(feature = "fs")]
+pub use {dir_storage::DirStorage, new_folder::NewFolder};

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::system::Handle;
+use crate::words::{count, size};
 
 /// The free space on a file system for users other than root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,6 +11,23 @@ pub(crate) struct FreeSpace {
     pub bytes: u64,
     /// `None`: the file system reports no limit on the number of files.
     pub files: Option<u64>,
+}
+
+/// Free bytes required besides the tables: for the MANIFEST, the journal, and filters larger than the old ones.
+const SPARE: u64 = 1 << 20;
+/// The number of files besides the new tables: the MANIFEST, CURRENT, the journal, and the undo folder with its record.
+const SPARE_FILES: u64 = 5;
+
+impl FreeSpace {
+    /// The message if there is no room for tables of this many bytes, in this many files.
+    pub(super) fn lacks(self, bytes: u64, files: u64) -> Option<String> {
+        let (bytes, files) = (bytes.saturating_add(SPARE), files.saturating_add(SPARE_FILES));
+        if self.bytes < bytes {
+            return Some(format!("needs {} free, has {}", size(bytes), size(self.bytes)));
+        }
+        let found = self.files.filter(|found| *found < files)?;
+        Some(format!("needs room for {} files, has {}", count(files), count(found)))
+    }
 }
 
 /// The free space on the file system of `folder`; `None`: the system does not report it.
@@ -67,6 +85,16 @@ pub(super) fn shared_file_system(_: &Handle) -> io::Result<Option<&'static str>>
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn there_has_to_be_room_for_bytes_and_for_files() {
+        use super::{FreeSpace, SPARE};
+        let room = |bytes, files| FreeSpace { bytes: SPARE + bytes, files }.lacks(1024, 7);
+        assert_eq!(room(1024, Some(12)), None);
+        assert_eq!(room(1024, None), None);
+        assert_eq!(room(0, None).as_deref(), Some("needs 1.0 MiB free, has 1 MiB"));
+        assert_eq!(room(1024, Some(11)).as_deref(), Some("needs room for 12 files, has 11"));
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn there_is_some_room_and_the_types_are_told_apart() {

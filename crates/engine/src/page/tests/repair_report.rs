@@ -6,7 +6,7 @@ use super::{lines, markup};
 use crate::page::repair_page;
 use crate::report::{
     DoubtfulKey, FileStanding, LossKind, LossReport, Name, RepairReport, RepairStatus, RepairSums,
-    RepairedFile, RepairedKind,
+    RepairedFile, RepairedKind, Unknown,
 };
 
 const SCRIPT: &str = "<script>alert(1)</script>\"'&amp;";
@@ -77,7 +77,7 @@ fn the_verdict_says_whether_all_is_known() {
         class == "verdict better" && text.starts_with("2,000 keys would be saved; nothing was written."),
         "{text}"
     );
-    report.unknown = vec!["a <table> may be missing".to_owned()];
+    report.unknown = vec![Unknown::Files("a <table> may be missing".to_owned())];
     let (class, text) = verdict(&report);
     assert!(
         class == "verdict bad"
@@ -141,7 +141,7 @@ fn hostile_names_and_keys_are_text() {
     let lost =
         LossReport { why: SCRIPT.to_owned(), last_key: Some(SCRIPT.into()), ..loss(SCRIPT, LossKind::Table) };
     let mut report = RepairReport {
-        unknown: vec![SCRIPT.to_owned()],
+        unknown: vec![Unknown::Files(SCRIPT.to_owned())],
         manifest: Some(SCRIPT.to_owned()),
         comparator: Some(Name::cut(evil.as_bytes())),
         policy: Some(SCRIPT.to_owned()),

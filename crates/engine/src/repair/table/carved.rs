@@ -198,6 +198,6 @@ fn lost(table: &SavedTable, expected: &Expected<'_>, high: Option<Bound>, bytes:
         Some(key) => Bound::behind(key),
         None => record.map(Bound::including),
     };
-    let why = expected.limits.why_lost("expected blocks with right checksums, found none");
+    let why = expected.limits.why_lost("blocks are missing or damaged");
     LostRange { low, high, bytes, blocks: Vec::new(), why }
 }

@@ -12,7 +12,8 @@ pub(in crate::repair) struct TableCursor<'t, R> {
     index: Option<BlockCursor<'static>>,
     /// Blocks that were entered or skipped.
     next: usize,
-    block: Option<BlockCursor<'static>>,
+    /// With its offset.
+    block: Option<(u64, BlockCursor<'static>)>,
 }
 
 impl<'t, R: ReadAt> TableCursor<'t, R> {
@@ -31,7 +32,7 @@ impl<'t, R: ReadAt> TableCursor<'t, R> {
     /// False at the end. Fails if the file cannot be read, or has changed.
     pub(in crate::repair) fn next(&mut self) -> io::Result<bool> {
         loop {
-            if let Some(block) = &mut self.block {
+            if let Some((_, block)) = &mut self.block {
                 if block.next().map_err(|_| changed())? {
                     return Ok(true);
                 }
@@ -40,7 +41,8 @@ impl<'t, R: ReadAt> TableCursor<'t, R> {
             let Some(handle) = self.next_handle()? else { return Ok(false) };
             let stored = stored::read(&self.source, handle, &self.table.patches)?;
             let stored = stored.filter(|stored| stored::is_sound(stored)).ok_or_else(changed)?;
-            self.block = Some(stored::entries(&stored, &self.table.options).ok_or_else(changed)?);
+            let block = stored::entries(&stored, &self.table.options).ok_or_else(changed)?;
+            self.block = Some((handle.offset, block));
         }
     }
 
@@ -65,13 +67,18 @@ impl<'t, R: ReadAt> TableCursor<'t, R> {
         }
     }
 
+    /// The offset of the data block that the entry is in.
+    pub(super) fn block(&self) -> u64 {
+        self.block.as_ref().map_or(0, |(offset, _)| *offset)
+    }
+
     /// Internal.
     pub(in crate::repair) fn key(&self) -> &[u8] {
-        self.block.as_ref().map_or(&[], |block| block.key())
+        self.block.as_ref().map_or(&[], |(_, block)| block.key())
     }
 
     pub(in crate::repair) fn value(&self) -> &[u8] {
-        self.block.as_ref().map_or(&[], |block| block.value())
+        self.block.as_ref().map_or(&[], |(_, block)| block.value())
     }
 }
 

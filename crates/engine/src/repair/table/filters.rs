@@ -5,9 +5,13 @@ use std::{io, ops::Range, sync::Arc};
 use bytes::Bytes;
 use filterblock::policy::default_read_policies;
 use filterblock::table::{BlockHandle, ReadAt, ReadOptions};
-use filterblock::{FilterBlockReader, FilterPolicy as _, InternalFilterPolicy, SharedPolicy};
+use filterblock::{
+    FilterBlockReader, FilterPolicy as _, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy,
+};
 
-use super::stored;
+use super::stored::{self, split};
+use super::{SavedTable, TableCursor};
+use crate::audit::has_one_hash;
 use crate::repair::patched::Patch;
 
 pub(in crate::repair) struct FilterMeasures {
@@ -16,6 +20,9 @@ pub(in crate::repair) struct FilterMeasures {
     pub(in crate::repair) size: u64,
     /// Of the first filter of a known shape.
     pub(in crate::repair) probes: Option<u32>,
+    /// The hash with which filters of the policy whose name stands for two rule out no stored key, if they do with the
+    /// other. `None` also for a table that is not sound.
+    pub(in crate::repair) hash: Option<LegacyHash>,
 }
 
 pub(super) struct FoundFilters {
@@ -43,7 +50,7 @@ pub(super) fn read<R: ReadAt>(
     let all = || reader.iter().flat_map(FilterBlockReader::iter).flat_map(|(_, filter)| filter);
     let size = all().fold(0, |sum: u64, filter| sum.saturating_add(filter.len().saturating_sub(1) as u64));
     let probes = known.and_then(|known| all().find_map(|filter| Some(known.describe(filter)?.probes)));
-    Ok(Some(FoundFilters { measures: FilterMeasures { policy, size, probes }, reader }))
+    Ok(Some(FoundFilters { measures: FilterMeasures { policy, size, probes, hash: None }, reader }))
 }
 
 /// The first policy, and where its filters are. `Some(None)`: there is none. `None`: the metaindex cannot be read.
@@ -63,6 +70,26 @@ fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, Blo
 fn contents(stored: &Bytes) -> Option<Bytes> {
     let len = stored.len().checked_sub(stored::TRAILER)?;
     (*stored.get(len)? == 0).then(|| stored.slice(..len))
+}
+
+/// Asks the filters for the keys of which the two hashes differ, until one of the hashes is ruled out.
+pub(super) fn hash_told<R: ReadAt>(
+    source: R,
+    table: &SavedTable,
+    filters: &[u8],
+) -> io::Result<Option<LegacyHash>> {
+    let reader = |hash| {
+        let policy = LegacyBloomPolicy::new(10).with_hash(hash);
+        (hash, FilterBlockReader::new(InternalFilterPolicy::new(policy), filters))
+    };
+    let mut fitting = vec![reader(LegacyHash::Signed), reader(LegacyHash::Unsigned)];
+    let mut entries = TableCursor::new(source, table)?;
+    while fitting.len() == 2 && entries.next()? {
+        if split(entries.key()).is_some_and(|(user_key, _)| !has_one_hash(user_key)) {
+            fitting.retain(|(_, reader)| reader.key_may_match(entries.block(), entries.key()));
+        }
+    }
+    Ok(if let [(hash, _)] = &fitting[..] { Some(*hash) } else { None })
 }
 
 /// One offset within the range of each filter that covers blocks which begin in `bytes`.

@@ -11,6 +11,7 @@ use super::stored::{self, KeyBounds};
 use super::{Blocks, Expected, Facts, Limits, SavedTable, Unsorted};
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::KeyOrder;
+use crate::words::counted;
 
 /// Consecutive lost blocks.
 struct Run {
@@ -226,7 +227,7 @@ impl Run {
     fn cut_off(self, expected: &Expected<'_>, bytes: Range<u64>) -> LostRange {
         let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
         let start = self.blocks.first().map_or(bytes.start, |handle| handle.offset.min(bytes.start));
-        let why = expected.limits.why_lost("expected an index that decodes within the limits, found another");
+        let why = expected.limits.why_lost("the index is damaged");
         LostRange {
             low: self.low,
             high: record.map(Bound::including),
@@ -245,12 +246,16 @@ impl Run {
         };
         let start = self.blocks.first().map_or(0, |handle| handle.offset);
         let end = self.blocks.last().and_then(BlockHandle::end).unwrap_or(start);
+        let why = match self.blocks.len() {
+            0 | 1 => "one block is damaged".to_owned(),
+            many => format!("{} are damaged", counted(many as u64, "block")),
+        };
         LostRange {
             low: self.low,
             high,
             bytes: start..end,
             blocks: self.blocks.iter().map(|handle| handle.offset).collect(),
-            why: expected.limits.why_lost("expected right checksums and keys in order, found damage"),
+            why: expected.limits.why_lost(&why),
         }
     }
 }

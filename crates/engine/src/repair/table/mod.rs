@@ -19,7 +19,8 @@ use super::lost::{Bound, LostRange};
 use super::order::KeyOrder;
 use super::patched::Patch;
 use crate::audit::correct::{Budget, footer};
-use crate::audit::{decode_limit, decode_limit_text, read_options};
+use crate::audit::stats::LEGACY_POLICY_NAME;
+use crate::audit::{decode_limit, read_options};
 use partial::Stored;
 
 pub(super) use cursor::TableCursor;
@@ -53,7 +54,9 @@ impl Limits {
     /// `why`, unless the limit is exceeded.
     fn why_lost(&self, why: &str) -> String {
         match self.budget.is_spent() {
-            true => format!("expected {}, found more", decode_limit_text(self.budget.limit())),
+            true => {
+                format!("it decodes to more than {} bytes; --max-output allows more", self.budget.limit())
+            }
             false => why.to_owned(),
         }
     }
@@ -108,6 +111,8 @@ pub(super) struct Facts {
     pub(super) last_sequence: u64,
     /// The comparator may treat keys with other bytes as equal to one of these.
     pub(super) has_ambiguous_keys: bool,
+    /// LevelDB's old hash differs from goleveldb's for one of these.
+    pub(super) has_two_hashes: bool,
     /// `None`: entries are in order.
     pub(super) unsorted: Option<Unsorted>,
     /// Entries whose keys are none of a database.
@@ -141,6 +146,7 @@ impl Facts {
         self.left_out = self.left_out.saturating_add(block.left_out);
         self.last_sequence = self.last_sequence.max(block.last_sequence);
         self.has_ambiguous_keys |= block.has_ambiguous_keys;
+        self.has_two_hashes |= block.has_two_hashes;
     }
 }
 
@@ -228,12 +234,23 @@ impl SavedTable {
         Self { lost: vec![range], ..Self::default() }
     }
 
+    /// Only a sound table tells which hash its filters are made with.
+    fn may_tell_hash(&self) -> bool {
+        let is_sound = self.lost.is_empty() && self.patches.is_empty() && self.carved.is_none();
+        let is_legacy = self.filters.as_ref().is_some_and(|filters| filters.policy == LEGACY_POLICY_NAME);
+        is_sound && is_legacy && self.facts.has_two_hashes
+    }
+
     /// May correct one bit of the metaindex and one of the filter block.
     fn read_filters<R: ReadAt>(&mut self, source: &R, metaindex: BlockHandle) -> io::Result<()> {
         let Some(found) = filters::read(source, metaindex, &mut self.patches, &self.options)? else {
             return Ok(());
         };
         self.filters = Some(found.measures);
+        if let Some(reader) = found.reader.as_ref().filter(|_| self.may_tell_hash()) {
+            let hash = filters::hash_told(source, self, reader.contents())?;
+            self.filters.iter_mut().for_each(|filters| filters.hash = hash);
+        }
         if !self.lost.is_empty() {
             self.filter = found.reader;
         }

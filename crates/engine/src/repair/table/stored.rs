@@ -9,6 +9,7 @@ use filterblock::table::{BlockHandle, Codec, ReadAt};
 
 use super::{Facts, Limits, Unsorted};
 pub(super) use crate::audit::correct::patched::{TRAILER, accept, entries, is_sound, read};
+use crate::audit::has_one_hash;
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::KeyOrder;
 use crate::repair::patched::Patch;
@@ -128,6 +129,7 @@ fn contents(stored: &Bytes, between: &KeyBounds<'_>, limits: &Limits) -> Option<
         facts.entries = facts.entries.saturating_add(1);
         facts.last_sequence = facts.last_sequence.max(tag >> 8);
         facts.has_ambiguous_keys |= !order.can_be_filtered(user_key);
+        facts.has_two_hashes |= !has_one_hash(user_key);
         if facts.smallest.is_none() {
             facts.smallest = Some(key.to_vec());
         }

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use filterblock::database::{Database, LiveTable, LogWriter, Manifest, VersionEdit};
 use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 
-use super::{DATABASE, Prefer, TARGET, repair, request, run};
+use super::{DATABASE, Prefer, RepairRequest, TARGET, repair, run};
 use crate::rebuild::tests::databases::Sample;
 use crate::report::{FileStanding, RebuildStatus, RepairReport};
 
@@ -49,8 +49,8 @@ impl Case {
 
     /// Repairs the database with `--prefer sound`.
     fn repair_sound(&self) -> Entries {
-        let request = super::RepairRequest { prefer: Prefer::Sound, ..request(self.root.path()) };
-        repair(&self.root.path().join(DATABASE), &request, &()).unwrap();
+        let request = RepairRequest { prefer: Prefer::Sound, ..RepairRequest::default() };
+        repair(self.root.path(), &request).unwrap();
         entries(&self.root.path().join(TARGET))
     }
 }

@@ -52,7 +52,10 @@ fn a_manifest_without_its_end_does_not_tell_all() {
         case.change(MANIFEST, |bytes| bytes.extend([0; 100]));
         fs::write(case.path("000013.ldb"), [7; 500]).unwrap();
         let (report, _) = case.repair();
-        assert!(report.unknown[0].contains("000013.ldb is not in the MANIFEST, whose end"), "{report:?}");
+        assert!(
+            report.unknown[0].text().contains("000013.ldb is not in the MANIFEST, whose end"),
+            "{report:?}"
+        );
     }
     // Zeros with records after them.
     let case = Case::new();
@@ -68,7 +71,7 @@ fn a_manifest_without_its_end_does_not_tell_all() {
     });
     let (report, new) = case.repair();
     assert!(
-        new == sound && report.unknown[0].starts_with("zeros in the middle of the MANIFEST"),
+        new == sound && report.unknown[0].text().starts_with("zeros in the middle of the MANIFEST"),
         "{report:?}"
     );
 }

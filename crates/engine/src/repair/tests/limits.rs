@@ -1,16 +1,18 @@
-//! Dry runs on files in memory, within limits.
+//! Repairs of files in memory, within limits.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use filterblock::table::{Meter, TableBuilder, WriteOptions};
 
-use super::{DATABASE, RepairRequest, TARGET, request, run};
+use super::{DATABASE, RepairRequest, TARGET, run};
+use crate::engine::Engine;
 use crate::rebuild::tests::databases::Sample;
-use crate::repair::dry_run;
-use crate::report::RepairStatus;
-use crate::walk::MemoryStorage;
+use crate::report::{RepairReport, RepairStatus};
+use crate::walk::{Files, MemoryStorage};
+use crate::write::{MemoryOutput, NoOutput, Output, StreamOutput};
 
 /// The files of a database, in memory and in a folder.
 fn files() -> (MemoryStorage, tempfile::TempDir) {
@@ -26,26 +28,51 @@ fn files() -> (MemoryStorage, tempfile::TempDir) {
     (memory, root)
 }
 
+/// Repairs the database in memory with a limit.
+fn repair(memory: &MemoryStorage, max_output: Option<u64>, output: &mut dyn Output) -> (RepairReport, u64) {
+    let meter = Arc::<Meter>::default();
+    let mut engine = Engine::new().files(Files::new(Arc::new(memory.clone()))).meter(Arc::clone(&meter));
+    if let Some(bytes) = max_output {
+        engine = engine.max_output(bytes);
+    }
+    let report = engine.repair(Path::new(DATABASE), &RepairRequest::default(), output).unwrap();
+    (report, meter.bytes_decoded())
+}
+
 #[test]
-fn a_dry_run_in_memory_yields_what_a_repair_writes() {
+fn every_output_gets_the_same_files() {
     let (memory, root) = files();
-    let request = request(root.path());
-    let mut keys: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    let dry = dry_run(&memory, Path::new(DATABASE), &request, &mut |saved| {
-        assert!(saved.is_covered && saved.sequence > 0);
-        keys.push((saved.user_key.to_vec(), saved.value.to_vec()));
+    let repaired = run(root.path()).unwrap();
+    let mut expected = BTreeMap::new();
+    for entry in fs::read_dir(root.path().join(TARGET)).unwrap() {
+        let entry = entry.unwrap();
+        let contents = bytes::Bytes::from(fs::read(entry.path()).unwrap());
+        expected.insert(entry.file_name().into_string().unwrap(), contents);
+    }
+    assert_eq!(expected.len(), 3);
+    let mut output = MemoryOutput::default();
+    let (report, decoded) = repair(&memory, None, &mut output);
+    assert!(report.is_complete && report.sums.keys == repaired.sums.keys && decoded > 0);
+    assert!(output.into_files().into_iter().eq(expected.clone()));
+    let (mut streamed, mut names) = (BTreeMap::new(), Vec::new());
+    let mut output = StreamOutput::new(|name: &str, contents: bytes::Bytes| {
+        names.push(name.to_owned());
+        streamed.insert(name.to_owned(), contents);
+        Ok(())
     });
-    let (dry, repaired) = (dry.unwrap(), run(root.path()).unwrap());
-    assert_eq!((dry.status, dry.is_complete), (RepairStatus::DryRun, repaired.is_complete));
-    let new = super::damage::entries(&root.path().join(TARGET));
-    assert!(keys.into_iter().eq(new));
-    assert!(request.meter.bytes_decoded() > 0);
+    repair(&memory, None, &mut output);
+    drop(output);
+    assert!(streamed.into_iter().eq(expected));
+    // What is unpacked in part is no database.
+    assert_eq!(names.last().unwrap(), "CURRENT");
+    let (report, _) = repair(&memory, None, &mut NoOutput);
+    assert_eq!((report.status, report.sums.keys), (RepairStatus::DryRun, repaired.sums.keys));
 }
 
 /// Without its footer a table is searched for blocks, of which no more are decoded than allowed.
 #[test]
 fn blocks_that_are_found_are_decoded_within_the_limit() {
-    let (mut memory, root) = files();
+    let (mut memory, _root) = files();
     let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().internal_keys(true));
     for number in 0_u64..300 {
         let key = [format!("many{number:04}").as_bytes(), &257_u64.to_le_bytes()].concat();
@@ -55,31 +82,26 @@ fn blocks_that_are_found_are_decoded_within_the_limit() {
     file.truncate(file.len() - 20);
     assert!(file.len() < 200_000);
     memory.insert(Path::new(DATABASE).join("000012.ldb"), file);
-    let (max_output, meter) = (50_000, Arc::new(Meter::default()));
-    let request =
-        RepairRequest { max_output: Some(max_output), meter: Arc::clone(&meter), ..request(root.path()) };
-    let report = dry_run(&memory, Path::new(DATABASE), &request, &mut |_| ()).unwrap();
+    let max_output = 50_000;
+    let (report, decoded) = repair(&memory, Some(max_output), &mut NoOutput);
     assert!(!report.is_complete, "{report:?}");
-    assert!(meter.bytes_decoded() < 6 * max_output, "{}", meter.bytes_decoded());
+    assert!(decoded < 6 * max_output, "{decoded}");
 }
 
 #[test]
 fn what_lies_beyond_the_limit_is_lost_and_told() {
-    let (memory, root) = files();
+    let (memory, _root) = files();
     let mut by_the_limit = 0;
     for max_output in (0..6000).step_by(150) {
-        let meter = Arc::new(Meter::default());
-        let request =
-            RepairRequest { max_output: Some(max_output), meter: Arc::clone(&meter), ..request(root.path()) };
-        let mut keys = 0;
-        let report = dry_run(&memory, Path::new(DATABASE), &request, &mut |_| keys += 1).unwrap();
+        let (report, decoded) = repair(&memory, Some(max_output), &mut NoOutput);
         assert_eq!(report.is_complete, report.losses.is_empty(), "{report:?}");
         assert!(report.is_complete || max_output < 3000, "{report:?}");
-        let why = format!("at most {max_output} bytes of blocks and keys to decode (--max-output)");
+        let why = format!("more than {max_output} bytes; --max-output allows more");
         by_the_limit += u64::from(report.losses.iter().any(|loss| loss.why.contains(&why)));
         // For each table, the limit and one more block are decoded at most, and then its sound blocks twice
         // more.
-        assert!(meter.bytes_decoded() <= 4 * (3 * max_output + 4096), "{}", meter.bytes_decoded());
+        assert!(decoded <= 4 * (3 * max_output + 4096), "{decoded}");
+        let keys = report.sums.keys;
         assert!(keys > 0 && (max_output > 0 || report.losses.len() == 4), "{report:?}");
     }
     assert!(by_the_limit > 0);

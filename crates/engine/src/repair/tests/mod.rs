@@ -13,28 +13,19 @@ mod unnoticed;
 
 use std::path::Path;
 
-use super::{Prefer, RepairRequest, repair};
+use super::{Prefer, RepairRequest};
+use crate::engine::Engine;
 use crate::report::RepairReport;
 use crate::write::Result;
 
 const DATABASE: &str = "db";
 const TARGET: &str = "new";
 
-fn request(root: &Path) -> RepairRequest {
-    RepairRequest {
-        target: root.join(TARGET),
-        prefer: Prefer::Newest,
-        comparator: None,
-        policy: None,
-        hash: None,
-        bits_per_key: None,
-        dry_run: false,
-        max_output: None,
-        meter: Default::default(),
-    }
-}
-
 /// Repairs the database below `root`.
 fn run(root: &Path) -> Result<RepairReport> {
-    repair(&root.join(DATABASE), &request(root), &())
+    repair(root, &RepairRequest::default())
+}
+
+fn repair(root: &Path, request: &RepairRequest) -> Result<RepairReport> {
+    Engine::new().repair_folder(&root.join(DATABASE), Some(&root.join(TARGET)), false, request)
 }

@@ -1,0 +1,211 @@
+//! A new database in a folder of its own.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use filterblock::database::FileKind;
+
+use super::failure::{Failure, Result};
+use super::output::{Output, OutputFile, Scratch};
+use super::{Dir, DirStorage, NewFile, Purpose};
+use crate::walk::Source;
+
+/// The greatest number of names that are tried for a hidden folder.
+const TRIES: u32 = 8;
+
+/// A folder that is hidden beside its place until it is complete, with the owner, mode and attributes of the old one.
+#[derive(Debug)]
+pub struct NewFolder {
+    parent: Dir,
+    name: OsString,
+    old: Dir,
+    /// A file of the old database, whose rights the new files get. `None`: there is none, or it cannot be opened.
+    like: Option<File>,
+    hidden: Option<Hidden>,
+}
+
+impl NewFolder {
+    /// Prepares a folder at `target` for a database that is made of the one in `old`. Nothing is written yet.
+    ///
+    /// # Errors
+    ///
+    /// If there is something at `target` other than an empty folder, if it lies in the old database, or if others could
+    /// replace its parent.
+    pub fn new(target: &Path, old: &DirStorage) -> Result<Self> {
+        Self::beside(target, old.dir().clone()).map_err(|failure| failure.of_run("written"))
+    }
+
+    fn beside(target: &Path, old: Dir) -> Result<Self> {
+        let parent = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            Some(_) => Path::new("."),
+            None => return Err(Failure::refused(target, "exists already")),
+        };
+        let Some(name) = target.file_name() else {
+            return Err(Failure::refused(target, "does not end with a name"));
+        };
+        let parent = Dir::open_trusted(parent, Purpose::Copy)?;
+        check(target, (&parent, name), &old)?;
+        let like = rights_of(&old)?;
+        Ok(Self { parent, name: name.to_owned(), old, like, hidden: None })
+    }
+
+    pub(crate) fn check_room(&self, bytes: u64, files: u64) -> Result<()> {
+        self.parent.check_room(bytes, files)
+    }
+
+    /// The folder that files are written to. Fails before [`begin`](Output::begin).
+    pub(crate) fn dir(&self) -> io::Result<&Dir> {
+        let hidden = self.hidden.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        Ok(&hidden.folder)
+    }
+}
+
+impl Output for NewFolder {
+    fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>> {
+        let like = self.like.as_ref().map(File::try_clone).transpose()?;
+        Ok(Box::new(LikeOld { file: self.dir()?.create(name)?, like }))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(self.dir()?.open_file(name)?))
+    }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        Ok(Box::new(tempfile::tempfile_in(self.parent.path())?))
+    }
+
+    fn begin(&mut self, bytes: u64, files: u64) -> Result<()> {
+        self.check_room(bytes, files)?;
+        self.hidden = Some(Hidden::make(&self.parent)?);
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<Vec<String>> {
+        let Some(hidden) = self.hidden.take() else { return Ok(Vec::new()) };
+        let new = &hidden.folder;
+        new.copy_attributes(&self.old).map_err(|error| {
+            Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)
+        })?;
+        new.sync()?;
+        let note = new.note_of_lost_group(&self.path_of(""));
+        hidden.finish(&self.name)?;
+        Ok(note.into_iter().collect())
+    }
+
+    fn path_of(&self, name: &str) -> PathBuf {
+        let target = self.parent.path_of(&self.name);
+        if name.is_empty() { target } else { target.join(name) }
+    }
+}
+
+/// A file that gets the rights of one of the old database.
+struct LikeOld {
+    file: NewFile,
+    like: Option<File>,
+}
+
+impl Write for LikeOld {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl OutputFile for LikeOld {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.like.map_or(Ok(()), |like| self.file.copy_rights(&like))?;
+        self.file.sync()
+    }
+}
+
+/// A table of the database or, if there is none that can be opened, its first file.
+fn rights_of(dir: &Dir) -> Result<Option<File>> {
+    let kinds = dir.names()?.into_iter().filter_map(|name| {
+        let (kind, number) = FileKind::parse(name.to_str()?)?;
+        Some((kind != FileKind::Table, number, name))
+    });
+    let mut names: Vec<_> = kinds.collect();
+    names.sort();
+    Ok(names.first().and_then(|(.., name)| dir.open_file(name).ok()))
+}
+
+/// Refuses a target in the database, or one that exists and is not an empty folder.
+fn check(target: &Path, (parent, name): (&Dir, &OsStr), old: &Dir) -> Result<()> {
+    if parent.is_in(old) {
+        return Err(Failure::refused(target, "lies in the database itself"));
+    }
+    let path = parent.path_of(name);
+    let system = |error| Failure::at_target("looking for it", &path, &error);
+    let is_empty = match parent.look(name).map_err(system)? {
+        None => true,
+        Some(found) if !found.is_folder() => {
+            return Err(Failure::refused(&path, "exists and is not a folder"));
+        }
+        Some(_) => parent.open_folder(name).map_err(system)?.names()?.is_empty(),
+    };
+    match is_empty {
+        true => Ok(()),
+        false => Err(Failure::refused(&path, "exists and is not empty")),
+    }
+}
+
+/// A folder of a random name. Dropping it removes it and its files, unless [`finish`](Self::finish) has renamed it.
+#[derive(Debug)]
+struct Hidden {
+    parent: Dir,
+    name: String,
+    folder: Dir,
+    is_kept: bool,
+}
+
+impl Hidden {
+    fn make(parent: &Dir) -> Result<Self> {
+        let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+        for _ in 0..TRIES {
+            let name = format!(".filterblock-{:016x}", RandomState::new().hash_one(std::process::id()));
+            match parent.make_folder(&name) {
+                Ok(folder) => return Ok(Self { parent: parent.clone(), name, folder, is_kept: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+                Err(error) => {
+                    last = error;
+                    break;
+                }
+            }
+        }
+        Err(Failure::at_target("making a folder in it", parent.path(), &last))
+    }
+
+    /// Renames the folder to `name`, replacing an empty folder of this name if there is one, and syncs the parent.
+    fn finish(mut self, name: &OsStr) -> Result<()> {
+        let path = self.parent.path_of(name);
+        let system = |error| Failure::system("giving it its name", &path, &error);
+        let own = self.folder.status().map_err(system)?;
+        self.parent.move_folder(&self.name, &self.parent, name, true).map_err(system)?;
+        let found = self.parent.look(name).map_err(system)?;
+        // Another folder may have had the name that was renamed.
+        if found.is_none_or(|found| found.id != own.id) {
+            return Err(Failure::refused(&path, "another folder has taken its place meanwhile"));
+        }
+        self.is_kept = true;
+        self.parent.sync()
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
+        for name in self.folder.names().unwrap_or_default() {
+            _ = self.folder.remove(name);
+        }
+        _ = self.parent.remove_folder(&self.name);
+    }
+}
