@@ -23,6 +23,15 @@ pub struct Effect {
     pub levels: Vec<LevelEffect>,
 }
 
+impl Effect {
+    /// Data blocks that a lookup saves with `then`, of an absent or a stored key, whichever saves more.
+    pub(crate) fn saved(&self, then: &Self) -> f64 {
+        self.reads.zip(then.reads).map_or(0.0, |(now, then)| {
+            (now.absent.value - then.absent.value).max(now.stored.value - then.stored.value)
+        })
+    }
+}
+
 /// The effects of some filters on one level.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct LevelEffect {
@@ -30,8 +39,6 @@ pub struct LevelEffect {
     pub number: Option<u8>,
     /// Bytes of the filter blocks of this level.
     pub size: Estimate,
-    /// False-positive rates on this level.
-    pub rates: Rates,
     /// Mean number of data blocks of this level that a lookup of an absent key reads. `None`: as for [`Effect::reads`].
     pub reads: Option<Estimate>,
 }

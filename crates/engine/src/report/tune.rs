@@ -13,7 +13,7 @@ use super::frame::{ErrorKind, Frame, Subject};
 use super::strings::write_line;
 use crate::audit::Policy;
 use crate::audit::rates::Rate;
-use crate::audit::tune::{Facts, saved};
+use crate::audit::tune::Facts;
 use crate::words::advice_text;
 
 /// Bits per key that show what more bits do.
@@ -133,7 +133,7 @@ impl Tuning {
 
     /// The data blocks that a lookup reads fewer with a candidate: of an absent or a stored key, whichever saves more.
     pub fn saved(&self, then: &Candidate) -> f64 {
-        saved(&self.now, &then.outcome)
+        self.now.saved(&then.outcome)
     }
 
     /// The bytes of all tables.

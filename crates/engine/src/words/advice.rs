@@ -11,7 +11,6 @@ use super::folder::format_details;
 use super::numbers::{count, counted, size};
 use super::shell_word::{path_word, shell_word};
 use crate::audit::Policy;
-use crate::audit::tune::saved;
 use crate::report::{
     Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, DEFAULT_BITS, Damage, DamagedPart, Effect,
     FalseNegatives, HugeManifest, Obstacle, Reads, SimilarKind, Tuning, Verdict,
@@ -209,7 +208,7 @@ impl AdviceText {
             }
         };
         self.paragraphs.push(format!("{now_text} {change}"));
-        let fewer = blocks(saved(&tuning.now, outcome));
+        let fewer = blocks(tuning.saved(then));
         self.short = match advice.is_conditional() {
             true => format!(": {fewer} fewer blocks"),
             false => format!(": {fewer} fewer blocks per lookup, {}", size_change(&tuning.now, outcome)),
@@ -269,11 +268,11 @@ fn reads_text(reads: &Reads, tuning: &Tuning) -> String {
 /// What filters save now, and that others would save no more.
 fn enough_lines(tuning: &Tuning) -> Vec<String> {
     let Some(reads) = &tuning.now.reads else { return Vec::new() };
-    let saves = |of: &&Candidate| saved(&tuning.now, &of.outcome) >= 0.1;
+    let saves = |of: &&Candidate| tuning.saved(of) >= 0.1;
     let bits = tuning.bits_per_key.filter(|_| tuning.without_filters() == 0);
     let more = match (bits, tuning.candidates.iter().find(saves)) {
         (_, Some(of)) => {
-            let (bits, fewer) = (bits_text(of.bits_per_key), blocks(saved(&tuning.now, &of.outcome)));
+            let (bits, fewer) = (bits_text(of.bits_per_key), blocks(tuning.saved(of)));
             format!("{bits} would save {fewer} blocks, if the program sets them.")
         }
         (Some(bits), None) => format!("More than {} would save less than 0.1 blocks.", bits_text(bits)),

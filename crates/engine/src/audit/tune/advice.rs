@@ -121,14 +121,7 @@ fn reason(facts: &Facts, tuning: Option<&Tuning>) -> Basis {
 }
 
 fn saves(now: &Effect, then: &Effect) -> bool {
-    saved(now, then) >= READS - ROUNDING
-}
-
-/// Data blocks that a lookup saves with `then`, of an absent or a stored key, whichever saves more.
-pub(crate) fn saved(now: &Effect, then: &Effect) -> f64 {
-    now.reads.zip(then.reads).map_or(0.0, |(now, then)| {
-        (now.absent.value - then.absent.value).max(now.stored.value - then.stored.value)
-    })
+    now.saved(then) >= READS - ROUNDING
 }
 
 /// The candidate whose filters are so much smaller that they pay.

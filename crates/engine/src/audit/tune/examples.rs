@@ -25,7 +25,6 @@ pub(crate) fn outcome(mebibytes: f64, absent: f64, stored: f64) -> Effect {
     let level = |number, share: f64| LevelEffect {
         number: Some(number),
         size: about(mebibytes * MIB * share),
-        rates,
         reads: Some(about(absent * share)),
     };
     Effect {

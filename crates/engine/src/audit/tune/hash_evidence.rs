@@ -1,10 +1,17 @@
 //! The hash of filters under the name that two hashes share, as the stored keys reveal it.
 
-use filterblock::table::Table;
+use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyHash, SharedPolicy};
 
+use super::input::Input;
+use super::lookups::TableFilters;
+use super::walk::EntryWalk;
+use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::{Policy, has_one_hash};
 use crate::audit::stats::LEGACY_POLICY_NAME;
+
+/// Tables looked at for their hash.
+const LOOKED_AT: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct HashEvidence {
@@ -16,16 +23,6 @@ pub(super) struct HashEvidence {
     differ: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum HashNeeded {
-    /// All filters that reveal a hash reveal this one.
-    This(LegacyHash),
-    /// The two hashes of every key are the same.
-    Either,
-    /// Nothing reveals the hash, or some filters reveal one and some the other.
-    Unknown,
-}
-
 impl HashEvidence {
     pub(super) fn merge(&mut self, other: Self) {
         self.signed |= other.signed;
@@ -33,13 +30,18 @@ impl HashEvidence {
         self.differ |= other.differ;
     }
 
-    pub(super) fn needed(self) -> HashNeeded {
+    /// `None`: nothing reveals the hash, or some filters reveal one and some the other.
+    pub(super) const fn revealed(self) -> Option<LegacyHash> {
         match (self.signed, self.unsigned) {
-            (true, false) => HashNeeded::This(LegacyHash::Signed),
-            (false, true) => HashNeeded::This(LegacyHash::Unsigned),
-            (false, false) if !self.differ => HashNeeded::Either,
-            _ => HashNeeded::Unknown,
+            (true, false) => Some(LegacyHash::Signed),
+            (false, true) => Some(LegacyHash::Unsigned),
+            _ => None,
         }
+    }
+
+    /// False: the two hashes of every key are the same.
+    pub(super) const fn is_needed(self) -> bool {
+        self.signed || self.unsigned || self.differ
     }
 }
 
@@ -47,10 +49,9 @@ impl HashEvidence {
 pub(super) struct HashCheck<'a> {
     /// Read with the signed and the unsigned hash; `None`: the table has no filters under the shared name.
     filters: Option<[FilterBlockReader<SharedPolicy, &'a [u8]>; 2]>,
-    offset: u64,
+    pub(super) evidence: HashEvidence,
     /// By hash: all keys of the current data block so far match.
     fits: [bool; 2],
-    evidence: HashEvidence,
 }
 
 impl<'a> HashCheck<'a> {
@@ -60,45 +61,47 @@ impl<'a> HashCheck<'a> {
             [LegacyHash::Signed, LegacyHash::Unsigned]
                 .map(|hash| FilterBlockReader::new(Policy::Builtin(hash).with_bits(10), filters.contents()))
         });
-        Self { filters, offset: 0, fits: [true; 2], evidence: HashEvidence::default() }
+        Self { filters, evidence: HashEvidence::default(), fits: [true; 2] }
     }
 
-    pub(super) fn begin_block(&mut self, offset: u64) {
-        self.end_block();
-        self.offset = offset;
-    }
-
-    /// The hash that the data blocks before the current one reveal.
-    pub(super) fn revealed(&self) -> Option<LegacyHash> {
-        match self.evidence.needed() {
-            HashNeeded::This(hash) => Some(hash),
-            HashNeeded::Either | HashNeeded::Unknown => None,
-        }
-    }
-
-    /// `key`: the part that filters are made from.
-    pub(super) fn key(&mut self, key: &[u8]) {
+    /// `key`: the part that filters are made from. `offset`: of its data block.
+    pub(super) fn key(&mut self, offset: u64, key: &[u8]) {
         self.evidence.differ |= !has_one_hash(key);
         if let Some(filters) = &self.filters {
             for (fits, filters) in self.fits.iter_mut().zip(filters) {
-                *fits = *fits && filters.key_may_match(self.offset, key);
+                *fits = *fits && filters.key_may_match(offset, key);
             }
         }
     }
 
     /// A filter that hides keys with either hash is damaged and does not count: it may match with the wrong one.
-    fn end_block(&mut self) {
+    pub(super) fn end_block(&mut self) {
         let [signed, unsigned] = std::mem::replace(&mut self.fits, [true; 2]);
         self.evidence.signed |= signed && !unsigned;
         self.evidence.unsigned |= unsigned && !signed;
     }
-
-    pub(super) fn finish(mut self) -> HashEvidence {
-        self.end_block();
-        self.evidence
-    }
 }
 
+/// `None`: none of the first tables with filters under the shared name reveals their hash.
+pub(super) fn hash_in(input: &Input<'_>, survey: &[Option<TableFilters>]) -> Option<LegacyHash> {
+    let is_named = |of: &TableFilters| of.sound && of.name.as_deref() == Some(LEGACY_POLICY_NAME);
+    let named = survey.iter().enumerate().filter(|(_, filters)| filters.as_ref().is_some_and(is_named));
+    named.take(LOOKED_AT).find_map(|(table, _)| hash_of(&input.open(table).ok()?, input.encoding))
+}
+
+/// Stops at the data block that reveals the hash.
+fn hash_of<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Option<LegacyHash> {
+    let (mut check, mut walk) = (HashCheck::new(table), EntryWalk::new(table));
+    while check.evidence.revealed().is_none()
+        && let Some(offset) = walk.next_block().ok()?
+    {
+        while let Some(key) = walk.next_key().ok()? {
+            encoding.filtered(key).into_iter().for_each(|key| check.key(offset, key));
+        }
+        check.end_block();
+    }
+    check.evidence.revealed()
+}
 #[cfg(test)]
 mod tests {
     use filterblock::LegacyBloomPolicy;
@@ -130,16 +133,14 @@ mod tests {
         clear(&mut file[start..start + len], cleared);
         let table = Table::open(file, &options).unwrap();
         let mut check = HashCheck::new(&table);
-        let mut block = table.index();
-        for handle in table.data_blocks() {
-            let handle = handle.unwrap();
-            block.enter(&table, handle).unwrap();
-            check.begin_block(handle.offset);
-            while block.next().unwrap() {
-                check.key(block.key());
+        let mut walk = EntryWalk::new(&table);
+        while let Some(offset) = walk.next_block().unwrap() {
+            while let Some(key) = walk.next_key().unwrap() {
+                check.key(offset, key);
             }
+            check.end_block();
         }
-        check.finish()
+        check.evidence
     }
 
     #[test]
@@ -148,14 +149,16 @@ mod tests {
         let low = |number: u32| format!("{number:08}").into_bytes();
         for hash in [LegacyHash::Signed, LegacyHash::Unsigned] {
             for cleared in [0, 1, 10] {
-                assert_eq!(evidence(hash, high, cleared).needed(), HashNeeded::This(hash), "{cleared}");
+                assert_eq!(evidence(hash, high, cleared).revealed(), Some(hash), "{cleared}");
             }
             // Every filter hides keys.
-            assert_eq!(evidence(hash, high, usize::MAX).needed(), HashNeeded::Unknown);
-            assert_eq!(evidence(hash, low, usize::MAX).needed(), HashNeeded::Either);
+            for (key, is_needed) in [(high as fn(u32) -> Vec<u8>, true), (low, false)] {
+                let evidence = evidence(hash, key, usize::MAX);
+                assert_eq!((evidence.revealed(), evidence.is_needed()), (None, is_needed));
+            }
         }
         let mut both = evidence(LegacyHash::Signed, high, 0);
         both.merge(evidence(LegacyHash::Unsigned, high, 0));
-        assert_eq!(both.needed(), HashNeeded::Unknown);
+        assert!(both.revealed().is_none() && both.is_needed());
     }
 }

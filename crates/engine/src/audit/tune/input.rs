@@ -1,8 +1,10 @@
 //! The tables to tune, and the request.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use filterblock::database::Manifest;
+use filterblock::escape_path;
 use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use crate::audit::current_manifest::size_conflict;
@@ -40,17 +42,15 @@ pub(super) struct Input<'d> {
     pub(super) is_goleveldb: bool,
 }
 
+/// Tables are numbered by their places in `tables`.
 impl Input<'_> {
     pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn Source>>, TuneFailure> {
-        let table = self.tables.get(table);
-        if let Some(text) = table.and_then(|table| table.missing.clone()) {
+        let TableInfo { path, size, missing, .. } = &self.tables[table];
+        if let Some(text) = missing {
             return Err(TuneFailure::new(text, ErrorKind::Missing));
         }
-        // Each table that is looked up has a path.
-        let path = table.map_or(Path::new(""), |table| &*table.path);
         let file = open(self.storage, path, true)?;
-        let recorded = table.map_or(0, |table| table.size);
-        if let Some((expected, found)) = file.len().ok().and_then(|len| size_conflict(recorded, len)) {
+        if let Some((expected, found)) = file.len().ok().and_then(|len| size_conflict(*size, len)) {
             let text = format!("expected {expected}, found {found}");
             return Err(TuneFailure::new(text, ErrorKind::Damaged));
         }
@@ -58,15 +58,23 @@ impl Input<'_> {
     }
 
     pub(super) fn level(&self, table: usize) -> Option<u8> {
-        self.tables.get(table).and_then(|table| table.level)
+        self.tables[table].level
     }
 
     pub(super) fn size(&self, table: usize) -> u64 {
-        self.tables.get(table).map_or(0, |table| table.size)
+        self.tables[table].size
     }
 
-    pub(super) fn total_size(&self) -> u64 {
-        self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
+    /// Of its file.
+    pub(super) fn name(&self, table: usize) -> String {
+        let name = self.tables[table].path.file_name();
+        escape_path(Path::new(name.unwrap_or_default())).to_string()
+    }
+
+    pub(super) fn by_level(&self, tables: impl Iterator<Item = usize>) -> BTreeMap<Option<u8>, Vec<usize>> {
+        let mut levels: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        tables.for_each(|table| levels.entry(self.level(table)).or_default().push(table));
+        levels
     }
 
     /// The tables that a lookup of `key` reaches, in that order; all tables if `manifest` is `None`.
@@ -76,6 +84,15 @@ impl Input<'_> {
         let place =
             |level, number| all.partition_point(|table| (table.level, table.number) < (level, number));
         manifest.tables_for(key).map(|table| place(table.level, table.number) as u32).collect()
+    }
+
+    /// A bound: all tables of level 0 and one of each other level; all tables if the key order is unknown.
+    pub(super) fn most_visits(&self) -> u64 {
+        let top = self.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
+        match self.manifest {
+            Some(_) => top + u64::from(filterblock::database::NUM_LEVELS),
+            None => self.tables.len() as u64,
+        }
     }
 }
 

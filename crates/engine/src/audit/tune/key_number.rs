@@ -1,5 +1,6 @@
 //! The numbers in keys: their positions, and their notations.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The largest gap at which two neighbours count as close.
@@ -31,47 +32,26 @@ pub(super) struct Number {
     pub(super) value: u64,
 }
 
-/// Counts the keys whose last run of hexadecimal digits is long or has a decimal digit.
-fn hexadecimal_runs<'k>(keys: impl Iterator<Item = &'k [u8]>) -> usize {
-    keys.filter_map(|key| digits_of(key, is_hex_digit))
-        .filter(|run| run.len() >= 8 || run.iter().any(u8::is_ascii_digit))
-        .count()
-}
-
 fn is_hex_digit(byte: &u8) -> bool {
     byte.is_ascii_digit() || (b'a'..=b'f').contains(byte)
 }
 
-/// The last run of such bytes; `None` if there is none.
+/// The last run of such bytes.
 fn run(key: &[u8], is_of_kind: impl Fn(&u8) -> bool) -> Option<Range<usize>> {
     let end = key.iter().rposition(&is_of_kind)? + 1;
     let start = key.get(..end)?.iter().rposition(|byte| !is_of_kind(byte)).map_or(0, |at| at + 1);
     Some(start..end)
 }
 
-fn digits_of(key: &[u8], is_digit: impl Fn(&u8) -> bool) -> Option<&[u8]> {
-    key.get(run(key, is_digit)?)
-}
-
 /// The order in which the low byte has at least twice as many values as the high byte; `None`: neither.
 fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<KeyNumber> {
-    let (mut first, mut last) = ([false; 256], [false; 256]);
-    for key in keys {
-        let (Some(&high), Some(&low)) = (key.get(key.len().wrapping_sub(width)), key.last()) else {
-            return None;
-        };
-        for (seen, byte) in [(&mut first, high), (&mut last, low)] {
-            if let Some(seen) = seen.get_mut(usize::from(byte)) {
-                *seen = true;
-            }
-        }
-    }
-    let count = |seen: [bool; 256]| seen.into_iter().filter(|seen| *seen).count();
-    let (first, last) = (count(first), count(last));
-    if 2 * first <= last {
-        Some(KeyNumber::BigEndian { width })
-    } else {
-        (2 * last <= first).then_some(KeyNumber::LittleEndian { width })
+    let ends = |key: &[u8]| Some((*key.get(key.len().checked_sub(width)?)?, *key.last()?));
+    let ends = keys.map(ends).collect::<Option<Vec<(u8, u8)>>>()?;
+    let (first, last): (BTreeSet<u8>, BTreeSet<u8>) = ends.into_iter().unzip();
+    match (first.len(), last.len()) {
+        (first, last) if 2 * first <= last => Some(KeyNumber::BigEndian { width }),
+        (first, last) if 2 * last <= first => Some(KeyNumber::LittleEndian { width }),
+        _ => None,
     }
 }
 
@@ -83,20 +63,20 @@ impl KeyNumber {
         if !most(keys.clone().filter(is_text).count()) {
             return [8, 4].into_iter().find_map(|width| binary(keys.clone(), width));
         }
+        let runs =
+            |is_digit: fn(&u8) -> bool| keys.clone().filter_map(move |key| key.get(run(key, is_digit)?));
         // Hexadecimal only if some runs have letters among their last four bytes, and most have digits there.
-        let (mut letters, mut digits) = (0, 0);
-        for key in keys.clone() {
-            let run = digits_of(key, is_hex_digit).unwrap_or_default();
-            let last = run.get(run.len().saturating_sub(4)..).unwrap_or_default();
-            letters += usize::from(last.iter().any(u8::is_ascii_lowercase));
-            digits += usize::from(last.iter().any(u8::is_ascii_digit));
-        }
-        if letters * 10 >= all && most(digits + all / 10) && most(hexadecimal_runs(keys.clone())) {
+        let ends_with = |is_of_kind: fn(&u8) -> bool| {
+            runs(is_hex_digit).filter(|run| run.iter().rev().take(4).any(is_of_kind)).count()
+        };
+        let (letters, digits) = (ends_with(u8::is_ascii_lowercase), ends_with(u8::is_ascii_digit));
+        let is_likely = |run: &&[u8]| run.len() >= 8 || run.iter().any(u8::is_ascii_digit);
+        let likely = runs(is_hex_digit).filter(is_likely).count();
+        if letters * 10 >= all && most(digits + all / 10) && most(likely) {
             return Some(Self::Hexadecimal);
         }
-        let runs = || keys.clone().filter_map(|key| digits_of(key, u8::is_ascii_digit));
-        let count = runs().count();
-        let first = runs().next().map(<[u8]>::len);
+        let runs = || runs(u8::is_ascii_digit);
+        let (count, first) = (runs().count(), runs().next().map(<[u8]>::len));
         let padded = runs().all(|run| Some(run.len()) == first)
             || runs().any(|run| run.len() > 1 && run.starts_with(b"0"));
         (count * 2 >= all && count > 0).then_some(Self::Decimal { padded })
@@ -116,20 +96,17 @@ impl KeyNumber {
         let (found, most, radix) = match self {
             Self::Decimal { .. } => (run(key, u8::is_ascii_digit)?, MAX_DIGITS, 10),
             Self::Hexadecimal => (run(key, is_hex_digit)?, MAX_HEX_DIGITS, 16),
-            Self::BigEndian { width } | Self::LittleEndian { width } => {
-                let start = key.len().saturating_sub(width);
-                let bytes = key.get(start..)?;
-                let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-                let value = match self {
-                    Self::LittleEndian { .. } => bytes.iter().rev().fold(0, fold),
-                    _ => bytes.iter().fold(0, fold),
-                };
-                return (!bytes.is_empty()).then_some(Number { start, end: key.len(), value });
-            }
+            Self::BigEndian { width } | Self::LittleEndian { width } => (0..key.len(), width, 0),
         };
         // Only the last digits of very long numbers count.
         let (start, end) = (found.start.max(found.end.saturating_sub(most)), found.end);
-        let value = u64::from_str_radix(str::from_utf8(key.get(start..end)?).ok()?, radix).ok()?;
+        let digits = key.get(start..end).filter(|digits| !digits.is_empty())?;
+        let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+        let value = match self {
+            Self::BigEndian { .. } => digits.iter().fold(0, fold),
+            Self::LittleEndian { .. } => digits.iter().rev().fold(0, fold),
+            _ => u64::from_str_radix(str::from_utf8(digits).ok()?, radix).ok()?,
+        };
         Some(Number { start, end, value })
     }
 
@@ -144,8 +121,8 @@ impl KeyNumber {
         is_same.then(|| other.value.checked_sub(one.value))?
     }
 
-    /// Writes `value` in place of `number`. Returns false, and writes nothing, if there is no room for it.
-    pub(super) fn write(self, number: Number, value: u64, made: &mut Vec<u8>) -> bool {
+    /// Returns `key` with `value` in place of `number`; `None` if there is no room for it.
+    pub(super) fn write(self, number: Number, value: u64, mut key: Vec<u8>) -> Option<Vec<u8>> {
         let width = number.end - number.start;
         let written = match self {
             Self::Decimal { padded: true } => format!("{value:0width$}").into_bytes(),
@@ -159,9 +136,9 @@ impl KeyNumber {
             Self::Decimal { .. } | Self::Hexadecimal => written.len() == width,
             Self::BigEndian { .. } | Self::LittleEndian { .. } => width >= 8 || value >> (8 * width) == 0,
         };
-        if fits {
-            made.splice(number.start..number.end, written);
-        }
-        fits
+        fits.then(|| {
+            key.splice(number.start..number.end, written);
+            key
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use filterblock::LegacyHash;
 
-use super::hash_evidence::{HashEvidence, HashNeeded};
+use super::hash_evidence::HashEvidence;
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::report::{Action, Rebuild};
 
@@ -47,16 +47,12 @@ impl NewFilters {
     }
 
     /// Sets the hash if it has to be given. `is_goleveldb`: the program is goleveldb, whose hash is unsigned.
-    pub(super) fn hash(mut self, evidence: HashEvidence, is_goleveldb: bool) -> Self {
-        if matches!(self.policy, Policy::Builtin(_)) {
-            match evidence.needed() {
-                HashNeeded::This(hash) => self.hash = Some(hash),
-                _ if is_goleveldb => self.hash = Some(LegacyHash::Unsigned),
-                HashNeeded::Either => {}
-                HashNeeded::Unknown => self.is_hash_unknown = true,
-            }
+    pub(super) fn hash(self, evidence: HashEvidence, is_goleveldb: bool) -> Self {
+        if !matches!(self.policy, Policy::Builtin(_)) {
+            return self;
         }
-        self
+        let hash = evidence.revealed().or(is_goleveldb.then_some(LegacyHash::Unsigned));
+        Self { hash, is_hash_unknown: hash.is_none() && evidence.is_needed(), ..self }
     }
 
     pub(super) fn with_bits(&self, bits_per_key: Option<u32>) -> Action {

@@ -10,41 +10,39 @@ const SAMPLE: u64 = 128 << 20;
 
 /// All tables without `faults`, or of each level an equal share of [`SAMPLE`] but at least two, spread over the keys.
 pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, TuneFailure>) -> Vec<usize> {
-    let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
-    for (table, info) in input.tables.iter().enumerate().filter(|(table, _)| !faults.contains_key(table)) {
-        of_levels.entry(info.level).or_default().push(table);
-    }
-    let size = |table: &usize| input.tables.get(*table).map_or(0, |table| table.size);
-    let mut of_levels: Vec<(u64, Vec<usize>)> =
-        of_levels.into_values().map(|tables| (tables.iter().map(size).sum(), tables)).collect();
-    of_levels.sort_by_key(|(one, _)| *one);
+    let readable = (0..input.tables.len()).filter(|table| !faults.contains_key(table));
+    let size = |tables: &Vec<usize>| tables.iter().map(|&table| input.size(table)).sum::<u64>();
+    let mut of_levels = Vec::from_iter(input.by_level(readable).into_values());
+    of_levels.sort_by_key(size);
     let mut left = if all { u64::MAX } else { SAMPLE };
-    let mut chosen = Vec::new();
     let mut levels_left = of_levels.len() as u64;
     let mut random = SplitMix(4);
-    for (total, tables) in of_levels {
-        let share = left / levels_left.max(1);
-        levels_left = levels_left.saturating_sub(1);
-        let count = tables.len() as u64;
-        let wanted = (u128::from(count) * u128::from(share) / u128::from(total.max(1)))
-            .clamp(2, u128::from(count.max(2))) as u64;
-        if wanted >= count {
-            left = left.saturating_sub(total);
-            chosen.extend(tables);
-            continue;
-        }
-        // One table is chosen from each of `wanted` equal parts.
-        for part in 0..wanted {
-            let (start, end) = (part * count / wanted, (part + 1) * count / wanted);
-            let at = start + random.next() % (end - start).max(1);
-            if let Some(table) = tables.get(at as usize) {
-                left = left.saturating_sub(size(table));
-                chosen.push(*table);
-            }
-        }
+    let mut chosen = Vec::new();
+    for tables in of_levels {
+        let share = left / levels_left;
+        levels_left -= 1;
+        let (count, total) = (tables.len() as u64, size(&tables).max(1));
+        let wanted = (u128::from(count) * u128::from(share) / u128::from(total)).max(2);
+        let of_level = if wanted >= u128::from(count) {
+            tables
+        } else {
+            one_of_each_part(&tables, wanted as u64, &mut random)
+        };
+        left = left.saturating_sub(size(&of_level));
+        chosen.extend(of_level);
     }
     chosen.sort();
     chosen
+}
+
+fn one_of_each_part(tables: &[usize], parts: u64, random: &mut SplitMix) -> Vec<usize> {
+    let count = tables.len() as u64;
+    let of_part = |part: u64| {
+        let (start, end) = (part * count / parts, (part + 1) * count / parts);
+        let at = start + random.next() % (end - start).max(1);
+        tables.get(at as usize).copied()
+    };
+    (0..parts).filter_map(of_part).collect()
 }
 
 #[cfg(test)]

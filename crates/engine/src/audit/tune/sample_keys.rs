@@ -2,6 +2,8 @@
 //!
 //! Offsets in the files are drawn evenly. A weight makes up for blocks with fewer or more entries per byte.
 
+use std::collections::BTreeMap;
+
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
 
@@ -21,57 +23,52 @@ pub(super) struct DrawnKey {
     pub(super) table: u32,
 }
 
-/// Draws at most `count` keys. Also returns the tables that could not be read.
-pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<DrawnKey>, Vec<(usize, TuneFailure)>) {
-    let places = places(input, count);
-    let of_table = |(table, places): (usize, &Vec<u64>)| {
-        let drawn =
-            input.open(table).and_then(|opened| Ok(of_table(&opened, places, input.encoding, table)?));
-        (table, drawn)
-    };
-    let drawn_from = places.iter().enumerate().filter(|(_, places)| !places.is_empty());
-    let found = map(input.jobs, drawn_from.collect(), of_table);
-    let (mut drawn, mut faults) = (Vec::new(), Vec::new());
-    for (table, result) in found {
+/// Draws at most `count` keys. Adds the tables that could not be read to `faults`.
+pub(super) fn draw(
+    input: &Input<'_>,
+    count: u64,
+    faults: &mut BTreeMap<usize, TuneFailure>,
+) -> Vec<DrawnKey> {
+    let places = places(input, count).into_iter().enumerate();
+    let drawn =
+        map(input.jobs, places.filter(|(_, places)| !places.is_empty()).collect(), |(table, places)| {
+            let opened = input.open(table);
+            (table, opened.and_then(|opened| Ok(of_table(&opened, table, &places, input.encoding)?)))
+        });
+    let mut weighted = Vec::new();
+    for (table, result) in drawn {
         match result {
-            Ok(of_table) => drawn.extend(of_table),
-            Err(error) => faults.push((table, error)),
+            Ok(of_table) => weighted.extend(of_table),
+            Err(error) => _ = faults.insert(table, error),
         }
     }
-    (resample(&drawn), faults)
+    resample(&weighted)
 }
 
 /// Draws one offset in each of `count` equal parts of all files, and returns them by table, ascending.
 fn places(input: &Input<'_>, count: u64) -> Vec<Vec<u64>> {
-    let total = input.total_size();
+    let total = input.tables.iter().fold(0_u64, |sum, table| sum.saturating_add(table.size));
     let mut random = SplitMix(2);
-    let mut drawn = (0..count).map(|part| {
+    let drawn = (0..count).map(|part| {
         let at = |part: u64| (u128::from(total) * u128::from(part) / u128::from(count.max(1))) as u64;
         let (start, end) = (at(part), at(part + 1));
         start + random.next() % (end - start).max(1)
     });
-    let mut next = drawn.next();
-    let mut start = 0_u64;
-    let mut places = Vec::with_capacity(input.tables.len());
-    for table in &input.tables {
-        let end = start.saturating_add(table.size);
-        let mut of_table = Vec::new();
-        while let Some(at) = next.filter(|at| *at < end) {
-            of_table.push(at - start);
-            next = drawn.next();
-        }
-        places.push(of_table);
+    let (mut drawn, mut start) = (drawn.peekable(), 0_u64);
+    let of_table = |size: u64| {
+        let (before, end) = (start, start.saturating_add(size));
         start = end;
-    }
-    places
+        std::iter::from_fn(|| drawn.next_if(|at| *at < end)).map(|at| at - before).collect()
+    };
+    input.tables.iter().map(|table| table.size).map(of_table).collect()
 }
 
-/// Keys of the data blocks at `places`, each with its weight.
+/// Keys of the data blocks at `places`, each with its weight. `number`: of the table.
 fn of_table<R: ReadAt>(
     table: &Table<R>,
+    number: usize,
     places: &[u64],
     encoding: KeyEncoding,
-    number: usize,
 ) -> Result<Vec<(DrawnKey, f64)>> {
     let mut handles: Vec<BlockHandle> = table.data_blocks().collect::<Result<_>>()?;
     handles.sort_by_key(|handle| handle.offset);
@@ -87,64 +84,59 @@ fn of_table<R: ReadAt>(
         if place >= end || left == 0 {
             continue;
         }
-        let mut wanted = 1;
-        while places.next_if(|&&place| place < end).is_some() {
-            wanted += 1;
-        }
-        let decoded = of_block(table, handle, wanted, encoding, number as u32, &mut random, &mut drawn)?;
+        let others = std::iter::from_fn(|| places.next_if(|&&place| place < end)).count();
+        let (count, decoded) = count(table, handle)?;
         left = left.saturating_sub(decoded);
+        let mut chosen: Vec<u64> = (0..=others).map(|_| random.next() % count.max(1)).collect();
+        chosen.sort_unstable();
+        let weight = count as f64 / handle.size.saturating_add(5) as f64;
+        let keys = of_block(table, handle, &chosen, encoding)?.into_iter();
+        drawn.extend(keys.map(|(key, next)| (DrawnKey { key, next, table: number as u32 }, weight)));
     }
     Ok(drawn)
 }
 
-/// Returns the number of bytes decoded.
-fn of_block<R: ReadAt>(
-    table: &Table<R>,
-    handle: BlockHandle,
-    wanted: usize,
-    encoding: KeyEncoding,
-    number: u32,
-    random: &mut SplitMix,
-    drawn: &mut Vec<(DrawnKey, f64)>,
-) -> Result<u64> {
+/// Returns the number of entries, and of bytes decoded to read them twice.
+fn count<R: ReadAt>(table: &Table<R>, handle: BlockHandle) -> Result<(u64, u64)> {
     let mut entries = table.block_cursor(handle)?;
-    let mut count = 0_u64;
-    let mut decoded = 2 * entries.size() as u64;
+    let (mut count, mut decoded) = (0, 2 * entries.size() as u64);
     while entries.next()? {
         count += 1;
         decoded = decoded.saturating_add(entries.key().len() as u64);
     }
-    let mut chosen: Vec<u64> = (0..wanted).map(|_| random.next() % count.max(1)).collect();
-    chosen.sort_unstable();
-    let weight = count as f64 / handle.size.saturating_add(5) as f64;
-    let mut chosen = chosen.into_iter().peekable();
+    Ok((count, decoded))
+}
+
+/// Returns the keys of the chosen entries, which are ascending numbers, each with the next different key.
+fn of_block<R: ReadAt>(
+    table: &Table<R>,
+    handle: BlockHandle,
+    chosen: &[u64],
+    encoding: KeyEncoding,
+) -> Result<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
     let mut entries = table.block_cursor(handle)?;
-    let mut at = 0;
-    let mut last = drawn.len();
+    let mut chosen = chosen.iter().peekable();
+    let mut drawn: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::new();
+    let (mut at, mut with_next) = (0, 0);
     while entries.next()? {
         let Some(key) = encoding.filtered(entries.key()) else { break };
-        let without_next = drawn.get_mut(last..).unwrap_or_default();
+        let without_next = drawn.get_mut(with_next..).unwrap_or_default();
         // Versions of one key follow each other.
-        if key.len() <= MAX_KEY && without_next.iter().any(|(one, _)| one.key != key) {
-            without_next.iter_mut().for_each(|(one, _)| one.next = Some(key.to_vec()));
-            last = drawn.len();
+        if key.len() <= MAX_KEY && without_next.iter().any(|(one, _)| one != key) {
+            without_next.iter_mut().for_each(|(_, next)| *next = Some(key.to_vec()));
+            with_next = drawn.len();
         }
-        if chosen.peek().is_none() && last == drawn.len() {
+        if chosen.peek().is_none() && with_next == drawn.len() {
             break;
         }
-        while chosen.next_if_eq(&at).is_some() {
+        while chosen.next_if(|&&number| number == at).is_some() {
             if key.len() <= MAX_KEY {
-                drawn.push((DrawnKey { key: key.to_vec(), next: None, table: number }, weight));
+                drawn.push((key.to_vec(), None));
             }
         }
         at += 1;
     }
-    Ok(decoded)
-}
-
-/// `None`: the key is too short.
-pub(super) fn entry_type(key: &[u8]) -> Option<u8> {
-    key.len().checked_sub(8).and_then(|at| key.get(at)).copied()
+    Ok(drawn)
 }
 
 /// Draws the same number of keys again, each in proportion to its weight.
@@ -212,7 +204,8 @@ mod tests {
     #[test]
     fn each_entry_has_the_same_chance() {
         let (dir, read) = (tempfile::tempdir().unwrap(), read_options());
-        let (drawn, faults) = draw(&input(write(&dir, &tables()), &read), 20_000);
+        let mut faults = BTreeMap::new();
+        let drawn = draw(&input(write(&dir, &tables()), &read), 20_000, &mut faults);
         assert!(faults.is_empty() && drawn.len() > 18_000, "{}", drawn.len());
         for (letter, entries) in [(b'a', 1000.0), (b'b', 100.0), (b'c', 900.0)] {
             let of_letter: Vec<_> = drawn.iter().filter(|one| one.key[0] == letter).collect();
@@ -239,8 +232,9 @@ mod tests {
         tables[0] = builder.finish().unwrap().0;
         let mut tables = write(&dir, &tables);
         tables[1].size = 20_000;
-        let (drawn, faults) = draw(&input(tables, &read), 1000);
+        let mut faults = BTreeMap::new();
+        let drawn = draw(&input(tables, &read), 1000, &mut faults);
         assert!(!drawn.is_empty() && drawn.iter().all(|one| one.key == [1; MAX_KEY]));
-        assert_eq!(faults.iter().map(|(table, _)| *table).collect::<Vec<_>>(), [1]);
+        assert_eq!(faults.into_keys().collect::<Vec<_>>(), [1]);
     }
 }

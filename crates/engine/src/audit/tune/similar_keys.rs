@@ -25,19 +25,11 @@ pub(super) struct SimilarKeys {
 impl SimilarKeys {
     /// `keys`: each with the next key of its table.
     pub(super) fn learn<'k>(keys: impl Iterator<Item = (&'k [u8], Option<&'k [u8]>)> + Clone) -> Self {
-        let mut occurring: Vec<[bool; 256]> = Vec::new();
+        let mut occurring = vec![[false; 256]; MAX_POSITIONS];
         let mut lengths = (usize::MAX, 0);
         for (key, _) in keys.clone() {
             lengths = (lengths.0.min(key.len()), lengths.1.max(key.len()));
-            for (at, &byte) in key.iter().take(MAX_POSITIONS).enumerate() {
-                if at == occurring.len() {
-                    occurring.push([false; 256]);
-                }
-                if let Some(occurs) = occurring.get_mut(at).and_then(|bytes| bytes.get_mut(usize::from(byte)))
-                {
-                    *occurs = true;
-                }
-            }
+            occurring.iter_mut().zip(key).for_each(|(occurs, &byte)| occurs[usize::from(byte)] = true);
         }
         let bytes = |occurs: &[bool; 256]| {
             (0..=u8::MAX).zip(occurs).filter(|(_, occurs)| **occurs).map(|(byte, _)| byte).collect()
@@ -45,7 +37,7 @@ impl SimilarKeys {
         let found = KeyNumber::of(keys.clone().map(|(key, _)| key));
         let notation = found.unwrap_or(KeyNumber::BigEndian { width: 8 });
         let is_sequence = found.is_some() && notation.is_sequence(keys);
-        let bytes = occurring.iter().map(bytes).collect();
+        let bytes = occurring.iter().take(lengths.1).map(bytes).collect();
         Self { notation, is_sequence, has_one_length: lengths.0 >= lengths.1, bytes }
     }
 
@@ -58,33 +50,29 @@ impl SimilarKeys {
         }
     }
 
-    /// `next`: the stored key after `key`. The new key may be stored, too. False: no key of this kind can be made.
+    /// `next`: the stored key after `key`. The new key may be stored, too. `None`: no key of this kind can be made.
     pub(super) fn make(
         &self,
         kind: SimilarKind,
         key: &[u8],
         next: Option<&[u8]>,
         random: &mut SplitMix,
-        made: &mut Vec<u8>,
-    ) -> bool {
-        made.clear();
-        made.extend_from_slice(key);
+    ) -> Option<Vec<u8>> {
         match kind {
-            SimilarKind::Changed => self.change(made, random),
-            SimilarKind::Between => self.number_between(key, next, random, made),
+            SimilarKind::Changed => self.change(key, random),
+            SimilarKind::Between => self.number_between(key, next, random),
             SimilarKind::CutShort => {
-                let most = MOST.min((key.len() as u64).saturating_sub(1));
-                if most > 0 {
-                    made.truncate(key.len() - 1 - (random.next() % most) as usize);
-                }
-                most > 0
+                let most = MOST.min((key.len() as u64).checked_sub(1)?);
+                let cut = (most > 0).then(|| 1 + (random.next() % most) as usize)?;
+                key.get(..key.len() - cut).map(<[u8]>::to_vec)
             }
             SimilarKind::Lengthened => {
+                let mut made = key.to_vec();
                 for _ in 0..=random.next() % MOST {
                     let last = made.len().min(self.bytes.len()).saturating_sub(1);
                     made.push(self.byte(last, random));
                 }
-                true
+                Some(made)
             }
         }
     }
@@ -97,28 +85,23 @@ impl SimilarKeys {
         occurring.copied().unwrap_or(drawn as u8)
     }
 
-    /// Changes a byte, if possible to one that occurs there in stored keys. False: `made` is empty.
-    fn change(&self, made: &mut [u8], random: &mut SplitMix) -> bool {
-        let at = (random.next() % (made.len() as u64).max(1)) as usize;
+    /// Changes a byte, if possible to one that occurs there in stored keys. `None`: `key` is empty.
+    fn change(&self, key: &[u8], random: &mut SplitMix) -> Option<Vec<u8>> {
+        let at = (random.next() % (key.len() as u64).max(1)) as usize;
         let drawn = random.next();
-        let Some(byte) = made.get_mut(at) else { return false };
-        let bytes = self.bytes.get(at).map_or(&[][..], |bytes| bytes);
-        let others = bytes.len().saturating_sub(usize::from(bytes.contains(byte)));
-        let mut occurring = bytes.iter().copied().filter(|other| other != byte);
-        let other = (others > 0).then(|| occurring.nth((drawn % others as u64) as usize)).flatten();
-        *byte = other.unwrap_or(*byte ^ ((drawn >> 8) as u8).max(1));
-        true
+        let mut made = key.to_vec();
+        let byte = made.get_mut(at)?;
+        let old = *byte;
+        let others = || self.bytes.get(at).into_iter().flatten().filter(move |other| **other != old);
+        let count = others().count() as u64;
+        let other = (count > 0).then(|| others().nth((drawn % count) as usize).copied()).flatten();
+        *byte = other.unwrap_or(old ^ ((drawn >> 8) as u8).max(1));
+        Some(made)
     }
 
     /// Writes a number missing before `next`; one close to that of `key` if no gap is known, or the gap is large.
-    fn number_between(
-        &self,
-        key: &[u8],
-        next: Option<&[u8]>,
-        random: &mut SplitMix,
-        made: &mut Vec<u8>,
-    ) -> bool {
-        let Some(number) = self.notation.number(key) else { return false };
+    fn number_between(&self, key: &[u8], next: Option<&[u8]>, random: &mut SplitMix) -> Option<Vec<u8>> {
+        let number = self.notation.number(key)?;
         let drawn = random.next();
         let distance = 1 + (drawn >> 1) % (MOST - 1);
         let value = match next.and_then(|next| self.notation.gap(key, next)) {
@@ -127,7 +110,7 @@ impl SimilarKeys {
             _ if drawn & 1 == 0 => number.value.checked_add(distance),
             _ => number.value.checked_sub(distance),
         };
-        value.is_some_and(|value| self.notation.write(number, value, made))
+        self.notation.write(number, value?, key.to_vec())
     }
 }
 
@@ -151,10 +134,8 @@ mod tests {
         let mut random = SplitMix(1);
         let mut found = BTreeSet::new();
         for (at, key) in keys.iter().enumerate() {
-            let mut made = Vec::new();
-            if similar.make(kind, key, keys.get(at + 1).map(|next| &next[..]), &mut random, &mut made) {
-                found.insert(made);
-            }
+            let next = keys.get(at + 1).map(|next| &next[..]);
+            found.extend(similar.make(kind, key, next, &mut random));
         }
         found
     }
@@ -235,15 +216,9 @@ mod tests {
             kept.clone().count() > 100 && kept.clone().all(|key| key[7..].iter().all(u8::is_ascii_digit))
         );
         assert!(made.iter().any(|key| !key.is_ascii()));
-        let mut none = Vec::new();
-        assert!(!similar.make(SimilarKind::CutShort, b"k", None, &mut SplitMix(1), &mut none));
-        assert!(!similar.make(SimilarKind::Changed, b"", None, &mut SplitMix(1), &mut none));
-        assert!(!SimilarKeys::learn([(&b""[..], None)].into_iter()).make(
-            SimilarKind::Between,
-            b"",
-            None,
-            &mut SplitMix(1),
-            &mut none
-        ));
+        let none =
+            |similar: &SimilarKeys, kind, key| similar.make(kind, key, None, &mut SplitMix(1)).is_none();
+        assert!(none(&similar, SimilarKind::CutShort, b"k") && none(&similar, SimilarKind::Changed, b""));
+        assert!(none(&SimilarKeys::learn([(&b""[..], None)].into_iter()), SimilarKind::Between, b""));
     }
 }

@@ -1,8 +1,8 @@
 //! Simulated databases: the intervals of sizes and of reads contain the true value as often as they claim.
 
-use super::effect::{LevelFacts, TuneModel, VisitSum};
-use super::key_kinds::{KINDS, KeyKind};
-use super::tally::{LevelTally, Sum};
+use super::effect::Traffic;
+use super::key_kinds::{ByKind, KeyKind};
+use super::tally::{FilterTally, LevelTally, Sum, VisitSum};
 use crate::audit::rates::simulated::{Held, TABLES, normal, passed, printed_quantile};
 use crate::audit::rates::{Rate, SplitMix};
 use crate::report::Estimate;
@@ -28,15 +28,14 @@ const ASKED: u64 = 200;
 /// Simulates a level and some lookups. The rate is estimated from the tables tried, and the mean number of visits from
 /// the lookups. Returns the level, the true mean number of reads of a lookup from it, and the squared half width of the
 /// reference interval.
-fn level(of: &Level, lookups: u64, random: &mut SplitMix) -> (LevelFacts, f64, f64) {
-    let mut tally = LevelTally::new(0);
-    tally.tried = of.tried;
+fn level(of: &Level, lookups: u64, random: &mut SplitMix) -> (LevelTally, f64, f64) {
+    let mut in_use = FilterTally::default();
     let rates: Vec<f64> = (0..of.tables).map(|_| of.rate * (1.0 + of.differ * normal(random))).collect();
     let rates: Vec<f64> = rates.into_iter().map(|rate| rate.clamp(0.0, 1.0)).collect();
     // The tables tried are spread over the level.
     for part in 0..of.tried {
         let at = part * of.tables / of.tried + random.next() % (of.tables / of.tried);
-        tally.now[KeyKind::Random.place()].add(passed(rates[at as usize], ASKED, random), ASKED, 1.0);
+        in_use.passed[KeyKind::Random].add(passed(rates[at as usize], ASKED, random), ASKED, 1.0);
     }
     let mut visits = VisitSum::default();
     for _ in 0..lookups {
@@ -53,16 +52,17 @@ fn level(of: &Level, lookups: u64, random: &mut SplitMix) -> (LevelFacts, f64, f
     let of_rate = (between + mean * (1.0 - mean) / ASKED as f64) / of.tried as f64;
     let quantile = if of.tried < of.tables { printed_quantile(of.tried as usize - 1) } else { 1.96 };
     let half = 1.96_f64.powi(2) * of_visits + quantile.powi(2) * (each * of.visited).powi(2) * of_rate;
-    let facts = LevelFacts {
+    let level = LevelTally {
         number: Some(1),
         tables: of.tables,
         size: 1,
-        filter_size: 0,
         unfiltered,
-        visits: [visits; KINDS],
-        tally,
+        visits: ByKind::all(visits),
+        tried: of.tried,
+        filters: vec![in_use],
+        ..LevelTally::default()
     };
-    (facts, each * of.visited * mean, half)
+    (level, each * of.visited * mean, half)
 }
 
 fn reads_of(levels: &[Level], lookups: u64, random: &mut SplitMix) -> (Estimate, f64, f64) {
@@ -72,18 +72,17 @@ fn reads_of(levels: &[Level], lookups: u64, random: &mut SplitMix) -> (Estimate,
         facts.push(of_level);
         (truth, squares) = (truth + reads, squares + square);
     }
-    (model(facts, lookups).now().reads.unwrap().random, truth, squares.sqrt())
+    (model(facts, lookups).effect(0).reads.unwrap().random, truth, squares.sqrt())
 }
 
-fn model(levels: Vec<LevelFacts>, lookups: u64) -> TuneModel {
-    TuneModel {
+fn model(levels: Vec<LevelTally>, lookups: u64) -> Traffic {
+    Traffic {
         levels,
-        lookups: [lookups; KINDS],
+        lookups: ByKind::all(lookups),
         deleted: 0.0,
         plausible: [true; 4],
         has_own: false,
         has_tree: true,
-        entries: Estimate::default(),
     }
 }
 
@@ -150,7 +149,7 @@ fn levels_add_up() {
     let level = |rate| Level { tables: 4, tried: 4, each: Some(4), visited: 0.6, rate, differ: 0.2 };
     let mut random = SplitMix(9);
     let levels = [0.05, 0.2].iter().map(|&rate| self::level(&level(rate), 100, &mut random).0).collect();
-    let outcome = model(levels, 100).now();
+    let outcome = model(levels, 100).effect(0);
     let reads = outcome.reads.unwrap();
     let sum: f64 = outcome.levels.iter().map(|level| level.reads.unwrap().value).sum();
     assert_eq!(reads.absent, reads.random);

@@ -1,30 +1,47 @@
 //! Sums of trials, for each level.
 
-use super::key_kinds::{KINDS, KeyKind, QUESTIONS};
-use super::trial::{Answers, Trial};
-use crate::{audit::rates::RateGroups, audit::rates::student, report::Estimate};
+use super::key_kinds::{ByKind, KeyKind};
+use super::trial::Trial;
+use crate::audit::rates::{Rate, RateGroups, student};
+use crate::report::{Estimate, SimilarKind};
 
-/// The quantile of the normal distribution for an interval of 95 %.
-pub(super) const Z: f64 = 1.96;
+/// If fewer keys were checked that lookups find in later tables, the rate of changed keys is used.
+const FEW: u64 = 500;
 
-/// Counts, by kind, of lookups of keys made from the table's keys that reach the table.
-pub(super) type Visits = [f64; 4];
-
-#[derive(Debug)]
+/// A level, or a table that was given by itself.
+#[derive(Default, Debug)]
 pub(super) struct LevelTally {
-    pub(super) tried: u64,
+    pub(super) number: Option<u8>,
+    /// That could be read completely.
+    pub(super) tables: u64,
     /// Bytes of their files.
-    pub(super) tried_size: u64,
+    pub(super) size: u64,
+    /// In bytes, of the filters that can be checked.
+    pub(super) filter_size: u64,
+    /// Tables without filters that can be checked.
+    pub(super) unfiltered: u64,
+    pub(super) visits: ByKind<VisitSum>,
+    /// Tables that were tried.
+    pub(super) tried: u64,
     pub(super) entries: Sum,
-    pub(super) candidates: Vec<CandidateTally>,
-    /// False-positive rates of the filters in use, by [`KeyKind`].
-    pub(super) now: [RateGroups; KINDS],
+    /// The filters in use, then those of each candidate.
+    pub(super) filters: Vec<FilterTally>,
+}
+
+/// Visits in vain of lookups of one kind to a level.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub(super) struct VisitSum {
+    pub(super) visits: f64,
+    /// Over the lookups, of the number of visits.
+    pub(super) squares: f64,
+    /// Visits to tables without filters that can be checked.
+    pub(super) unfiltered: f64,
 }
 
 #[derive(Clone, Default, Debug)]
-pub(super) struct CandidateTally {
-    pub(super) size: Sum,
-    pub(super) passed: [RateGroups; KINDS],
+pub(super) struct FilterTally {
+    size: Sum,
+    pub(super) passed: ByKind<RateGroups>,
 }
 
 /// A sum over tables of a number that grows with the size of the file.
@@ -78,44 +95,65 @@ impl Sum {
 }
 
 impl LevelTally {
-    pub(super) fn new(candidates: usize) -> Self {
-        Self {
-            tried: 0,
-            tried_size: 0,
-            entries: Sum::default(),
-            candidates: vec![CandidateTally::default(); candidates],
-            now: [RateGroups::default(); KINDS],
+    /// Adds a trial without its answers for random keys. `similar`: by kind, the lookups of keys made from the table's
+    /// own that reach it.
+    pub(super) fn add(&mut self, trial: &Trial, file_size: u64, similar: [u64; 4]) {
+        self.tried += 1;
+        self.entries.add(trial.entries, file_size);
+        self.filters.resize_with(trial.filters.len(), FilterTally::default);
+        for (tally, answers) in self.filters.iter_mut().zip(&trial.filters) {
+            let Some(answers) = answers else { continue };
+            tally.size.add(answers.size, file_size);
+            for kind in KeyKind::all() {
+                let (passed, asked) = answers.passed[kind];
+                // Keys of lookups are checked once for each lookup: their number is their weight.
+                let (of, weight) = match kind {
+                    KeyKind::Random => continue,
+                    KeyKind::Similar(of) => (kind, similar[of as usize]),
+                    KeyKind::Present | KeyKind::Own => (kind, asked),
+                    KeyKind::Stranger(of) => (KeyKind::Similar(of), asked),
+                };
+                tally.passed[of].add(passed, asked, weight as f64);
+            }
         }
     }
 
-    /// Adds a trial without its answers for random keys. `visits`: lookups of keys made from the table's that reach it.
-    pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
-        self.tried += 1;
-        self.tried_size += file_size;
-        self.entries.add(trial.entries, file_size);
-        let count = |clusters: &mut [RateGroups; KINDS], answers: &Answers| {
-            for (question, &(passed, asked)) in QUESTIONS.into_iter().zip(&answers.passed) {
-                // Keys of lookups are checked once for each lookup: their number is their weight.
-                let (of, weight) = match question {
-                    KeyKind::Random => continue,
-                    KeyKind::Similar(kind) => {
-                        (question, visits.get(kind as usize).copied().unwrap_or_default())
-                    }
-                    KeyKind::Present | KeyKind::Own => (question, asked as f64),
-                    KeyKind::Stranger(kind) => (KeyKind::Similar(kind), asked as f64),
-                };
-                if let Some(clusters) = clusters.get_mut(of.place()) {
-                    clusters.add(passed, asked, weight);
-                }
-            }
+    pub(super) fn entries(&self) -> Estimate {
+        self.entries.of_all(self.tables, self.size)
+    }
+
+    /// The bytes of these filters. `filters`: a place in `filters`.
+    pub(super) fn size_of(&self, filters: usize) -> Estimate {
+        match self.filters.get(filters) {
+            _ if filters == 0 => Estimate::exact(self.filter_size as f64),
+            Some(tally) => tally.size.of_all(self.tables, self.size),
+            None => Estimate::default(),
+        }
+    }
+
+    /// The rate of these filters. Tables without filters in use rule no key out. `None`: no keys were checked.
+    pub(super) fn rate_of(&self, filters: usize, kind: KeyKind) -> Option<Rate> {
+        let VisitSum { visits, unfiltered, .. } = self.visits[kind];
+        let share = match filters {
+            0 if visits > 0.0 => unfiltered / visits,
+            0 => self.unfiltered as f64 / self.tables.max(1) as f64,
+            _ => 0.0,
         };
-        for (tally, answers) in self.candidates.iter_mut().zip(&trial.candidates) {
-            tally.size.add(answers.size, file_size);
-            count(&mut tally.passed, answers);
+        if share >= 1.0 {
+            return Some(Rate::ALL);
         }
-        if let Some(answers) = &trial.now {
-            count(&mut self.now, answers);
-        }
+        let passed = &self.filters.get(filters)?.passed;
+        let measured = |kind: KeyKind| passed[kind].rate(self.tried == self.tables);
+        let rate = match kind {
+            KeyKind::Present => {
+                let enough = measured(kind).filter(|rate| rate.asked >= FEW);
+                enough.or_else(|| measured(KeyKind::Similar(SimilarKind::Changed)))
+            }
+            _ => measured(kind),
+        };
+        let Rate { rate, low, high, asked } = rate?;
+        let [rate, low, high] = [rate, low, high].map(|rate| share + (1.0 - share) * rate);
+        Some(Rate { rate, low, high, asked })
     }
 }
 

@@ -4,110 +4,112 @@ use std::collections::BTreeMap;
 
 use filterblock::LegacyHash;
 
-use super::candidates::{Candidate, DEFAULT_BASE_LG, candidates};
-use super::hash_evidence::HashEvidence;
-use super::in_use::{hash_in, in_use};
+use super::advice::{Facts, Scope};
+use super::bits::{DEFAULT_BASE_LG, FilterShape, WHOLE_TABLE, candidates, in_use};
+use super::hash_evidence::hash_in;
 use super::input::{Input, Request};
-use super::level_traffic::{
-    count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
-};
-use super::tally::{self, LevelTally};
-use super::trial::{self, Plan, Trial};
-use super::{
-    conclusion::TuneResults, key_kinds::KeyKind, lookups::Survey, lookups::settle,
-    random_visits::RandomVisits, random_visits::Waiting, sample::choose, sample_keys::draw,
-    similar_keys::SimilarKeys,
-};
+use super::lookups::{Asked, Lookup, LookupKey, TableFilters, asked, make_lookups, settle};
+use super::new_filters::NewFilters;
+use super::sample::choose;
+use super::sample_keys::draw;
+use super::similar_keys::SimilarKeys;
+use super::traffic::{Trials, Tried, traffic};
+use super::trial::{self, Plan};
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::rates::ProbeBudget;
 use crate::audit::stats::LEGACY_POLICY_NAME;
-use crate::report::{TuneFailure, Tuning};
-use crate::run::Watch;
-use crate::run::map;
+use crate::report::{
+    Basis, Candidate, Damage, DamagedPart, ErrorKind, FalseNegatives, LeftOut, Lookups, SampleSize,
+    TuneFailure, Tuning,
+};
+use crate::run::{Watch, map};
+use crate::words::some_of;
 
 /// Stored keys to draw, unless each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;
 const FEWEST_DRAWN: u64 = 256;
 /// Visits of lookups to keep in memory, approximately: once for the drawn keys, once for the user's.
 const MAX_VISITS: u64 = 4_000_000;
-/// Random keys to check on a level, approximately, unless [`FEWEST`] for each table tried are more.
-const RANDOM: u64 = 1 << 16;
-/// Keys of each kind to make for a level, approximately, unless [`FEWEST`] for each table tried are more.
-const MADE: u64 = 1 << 14;
-/// Keys, random or of one kind, to check in one table at least.
-const FEWEST: u64 = 512;
 /// Tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
 
+/// Tables that could not be read, by number.
+type Faults = BTreeMap<usize, TuneFailure>;
+
 pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
-    let mut faults = BTreeMap::new();
-    let most = MAX_VISITS / most_visits(input).max(1);
-    let (drawn, unread) = draw(input, (most / 5).clamp(FEWEST_DRAWN, DRAWN));
-    faults.extend(unread);
-    let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
+    let mut faults = Faults::new();
+    let most = MAX_VISITS / input.most_visits().max(1);
+    let drawn = draw(input, (most / 5).clamp(FEWEST_DRAWN, DRAWN), &mut faults);
     let similar = SimilarKeys::learn(drawn.iter().map(|drawn| (&drawn.key[..], drawn.next.as_deref())));
-    let mut lookups = make_lookups(input, &drawn, &similar, own);
-    let mut survey = settle(input, &mut lookups);
-    for (table, result) in survey.iter().enumerate() {
-        if let Err(error) = result {
-            faults.entry(table).or_insert_with(|| error.clone());
-        }
-    }
-    let Policies { policy, is_assumed, unknown } = policies_of(request.policy, input.is_goleveldb, &survey);
-    let policy = match policy {
-        Policy::Builtin(_) => Policy::Builtin(hash_in(input, &survey).unwrap_or(LegacyHash::Unsigned)),
-        policy => policy,
-    };
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let mut lookups = make_lookups(input, request, &drawn, &similar, most);
+    let mut survey = settle(input, &mut lookups, &mut faults);
+    let Policies { policy, is_assumed, unknown } = Policies::of(input, request.policy, &survey);
     let chosen = choose(input, request.all, &faults);
     let in_use = in_use(input, &survey, policy, &chosen);
-    let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
-    let base_lg = most_used.map_or(DEFAULT_BASE_LG, |(base_lg, _)| base_lg);
-    let most_used = most_used.map(|(_, bits)| bits);
-    let bits: Vec<u32> = most_used.into_iter().chain(in_use.keys().map(|(_, bits)| *bits)).collect();
-    let candidates = candidates(base_lg, &bits);
+    let candidates = candidates(&in_use);
+    let most_used = in_use.first();
+    let base_lg = most_used.map_or(DEFAULT_BASE_LG, |of| of.base_lg);
+    let bits_per_key = most_used.map(|of| of.bits_per_key);
 
-    watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
-    let sought = sought(input, &lookups);
-    let trials = Trials {
-        input,
-        candidates: &candidates,
-        policy,
-        similar: &similar,
-        sought: &sought,
-        random_keys: ProbeBudget::for_each_of(input.tables.len()).random_keys,
-        watch,
-    };
-    let Tried { mut tallies, bytes, waiting, hiding, hashes } =
-        trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
-    for &(table, ..) in &hiding {
-        if let Some(Ok(filters)) = survey.get_mut(table) {
-            filters.sound = false;
-        }
+    let random_keys = ProbeBudget::for_each_of(input.tables.len()).random_keys;
+    let plan = Plan { input, candidates: &candidates, policy, similar: &similar, random_keys };
+    let trials = try_all(&plan, &chosen, &asked(input, &lookups), &mut faults, watch);
+    let false_negatives = false_negatives(input, &trials.tried);
+    for tried in trials.tried.iter().filter(|tried| tried.hidden > 0) {
+        survey[tried.table].iter_mut().for_each(|filters| filters.sound = false);
     }
-    let usable = usable(&survey, policy, &faults);
-    let random_visits = RandomVisits::of(input, &survey, &waiting, &tallies);
-    random_visits.weigh(input, &waiting, &mut tallies);
-    let mut levels = levels_of(input, &survey, &usable, &mut tallies, candidates.len());
-    let counted = count_visits(input, &lookups, &usable, &mut levels);
-    random_visits.replace(input, &usable, &mut levels, &counted.lookups);
-    let model = counted.model(levels, &similar, input.manifest.is_some());
-    let done = TuneResults {
-        input,
-        request,
-        model,
-        candidates,
-        base_lg,
-        policy,
-        is_assumed,
-        unknown,
-        most_used,
-        survey,
-        faults,
-        hiding,
-        hashes,
-        bytes,
+    let names = survey.iter().flatten().filter_map(|filters| filters.name.as_deref());
+    let filters = NewFilters::of(request.policy, policy, &PolicyCounts::of(&mut names.map(str::as_bytes)));
+    let bits = bits_per_key.filter(|_| filters.policy.name() == policy.name());
+    let facts = Facts {
+        scope: if input.tables.iter().any(|table| table.level.is_none()) {
+            Scope::Table
+        } else {
+            Scope::Database
+        },
+        has_tables: !input.tables.is_empty(),
+        damage: damage(input, &faults),
+        false_negatives,
+        unknown: unknown.map(Basis::Policy).or_else(|| unread(input, &faults)),
+        filters: NewFilters { bits, ..filters.hash(trials.hashes, input.is_goleveldb) },
+        ..Facts::default()
     };
-    done.report(lookups_of(request, &lookups))
+    let bytes = trials.tried.iter().map(|tried| input.size(tried.table)).sum();
+    let usable = |(table, filters): (usize, &Option<TableFilters>)| {
+        Some(filters.as_ref().filter(|_| !faults.contains_key(&table))?.is_usable(policy))
+    };
+    let usable: Vec<Option<bool>> = survey.iter().enumerate().map(usable).collect();
+    let traffic = traffic(input, &survey, &usable, trials, &lookups, &similar);
+    let effect_of = |(number, of): (usize, &FilterShape)| Candidate {
+        bits_per_key: of.bits_per_key,
+        outcome: traffic.effect(number),
+    };
+    let tried = (1..).zip(&candidates).filter(|_| !traffic.levels.is_empty());
+    let mut candidates: Vec<Candidate> = tried.map(effect_of).collect();
+    // One filter for each table comes last, unless those in use are such filters.
+    let whole_tables = (base_lg != WHOLE_TABLE).then(|| candidates.pop()).flatten();
+    Tuning {
+        policy,
+        policy_assumed: is_assumed,
+        base_lg,
+        bits_per_key,
+        sample: SampleSize {
+            tables: traffic.levels.iter().map(|level| level.tried).sum(),
+            of_tables: traffic.levels.iter().map(|level| level.tables).sum(),
+            bytes,
+            entries: traffic.entries(),
+        },
+        levels: traffic.levels(),
+        now: traffic.effect(0),
+        candidates,
+        whole_tables: whole_tables.map(|of| of.outcome),
+        lookups: counts_of(request, &lookups),
+        budget: request.budget,
+        logs: 0,
+        facts,
+        left_out: faults.into_iter().map(|(table, why)| LeftOut { name: input.name(table), why }).collect(),
+    }
 }
 
 struct Policies {
@@ -118,105 +120,95 @@ struct Policies {
     unknown: Option<String>,
 }
 
-fn policies_of(given: Option<Policy>, is_goleveldb: bool, survey: &Survey) -> Policies {
-    let usual = if is_goleveldb { Policy::Builtin(LegacyHash::Unsigned) } else { Policy::Builtin2 };
-    let filters = || survey.iter().filter_map(|filters| filters.as_ref().ok());
-    let is_set = |name: &str| [Policy::Builtin2.name(), LEGACY_POLICY_NAME].contains(&name);
-    let sound = filters().filter(|filters| filters.sound).filter_map(|filters| filters.name.as_deref());
-    let found = PolicyCounts::of(&mut sound.filter(|name| is_set(name)).map(str::as_bytes)).most_frequent();
-    let mut names: Vec<&str> = filters().filter_map(|filters| filters.name.as_deref()).collect();
-    names.sort_unstable();
-    let most = names.chunk_by(|one, next| one == next).max_by_key(|same| same.len());
-    let unset = given.map(Policy::name).filter(|name| !is_set(name));
-    let known = given.filter(|_| unset.is_none()).or(found);
-    let has_none_set = given.is_none() && !names.iter().any(|name| is_set(name));
-    let most = most.filter(|_| has_none_set).and_then(|same| same.first().copied());
-    Policies {
-        policy: known.unwrap_or(usual),
-        is_assumed: known.is_none(),
-        unknown: unset.or(most).map(str::to_owned),
+impl Policies {
+    fn of(input: &Input<'_>, given: Option<Policy>, survey: &[Option<TableFilters>]) -> Self {
+        let usual = if input.is_goleveldb { Policy::Builtin(LegacyHash::Unsigned) } else { Policy::Builtin2 };
+        let is_set = |name: &str| [Policy::Builtin2.name(), LEGACY_POLICY_NAME].contains(&name);
+        let named = survey.iter().flatten().filter_map(|of| Some((of.sound, of.name.as_deref()?)));
+        let named: Vec<(bool, &str)> = named.collect();
+        let set = named.iter().filter(|(sound, name)| *sound && is_set(name));
+        let found = PolicyCounts::of(&mut set.map(|(_, name)| name.as_bytes())).most_frequent();
+        let unset = given.map(Policy::name).filter(|name| !is_set(name));
+        let known = given.filter(|_| unset.is_none()).or(found);
+        let is_unknown = given.is_none() && !named.iter().any(|(_, name)| is_set(name));
+        let mut names: Vec<&str> = named.iter().map(|(_, name)| *name).filter(|_| is_unknown).collect();
+        names.sort_unstable();
+        let most = names.chunk_by(|one, next| one == next).max_by_key(|same| same.len());
+        let policy = match known.unwrap_or(usual) {
+            Policy::Builtin(_) => Policy::Builtin(hash_in(input, survey).unwrap_or(LegacyHash::Unsigned)),
+            policy => policy,
+        };
+        Self {
+            policy,
+            is_assumed: known.is_none(),
+            unknown: unset.or(most.and_then(|same| same.first().copied())).map(str::to_owned),
+        }
     }
 }
 
-struct Trials<'a> {
-    input: &'a Input<'a>,
-    candidates: &'a [Candidate],
-    policy: Policy,
-    similar: &'a SimilarKeys,
-    /// By table, the keys that lookups do not find.
-    sought: &'a [Vec<(&'a [u8], KeyKind)>],
-    /// Random keys to check in the filters in use of one table.
-    random_keys: u64,
-    watch: &'a dyn Watch,
-}
-
-struct Tried {
-    tallies: BTreeMap<Option<u8>, LevelTally>,
-    /// Of the tables that could be tried.
-    bytes: u64,
-    waiting: Vec<Waiting>,
-    /// (table, stored keys that its filters hide, its keys)
-    hiding: Vec<(usize, u64, u64)>,
-    hashes: HashEvidence,
-}
-
-impl Trials<'_> {
-    fn run(
-        &self,
-        chosen: &[usize],
-        neighbours: &[tally::Visits],
-        faults: &mut BTreeMap<usize, TuneFailure>,
-    ) -> Tried {
-        let input = self.input;
-        let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
-        chosen.iter().for_each(|&table| of_levels.entry(input.level(table)).or_default().push(table));
-        let count = |table| of_levels.get(&input.level(table)).map_or(0, |tables| tables.len() as u64);
-        let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
-        let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
-        let (mut hiding, mut hashes) = (Vec::new(), HashEvidence::default());
-        for batch in chosen.chunks(BATCH) {
-            let trials = map(input.jobs, batch.to_vec(), |table| (table, self.try_one(table, count(table))));
-            for (table, trial) in trials {
-                let size = input.size(table);
-                match trial {
-                    Ok(trial) => {
-                        bytes += size;
-                        hashes.merge(trial.hashes);
-                        if trial.hidden > 0 {
-                            hiding.push((table, trial.hidden, trial.entries));
-                        }
-                        let visits = neighbours.get(table).copied().unwrap_or_default();
-                        waiting.push(Waiting::new(table, &trial));
-                        let tally = tallies.entry(input.level(table));
-                        tally
-                            .or_insert_with(|| LevelTally::new(trial.candidates.len()))
-                            .add(&trial, size, visits);
-                    }
-                    Err(error) => {
-                        faults.entry(table).or_insert(error);
-                    }
-                }
+fn try_all(
+    plan: &Plan<'_>,
+    chosen: &[usize],
+    asked: &[Asked<'_>],
+    faults: &mut Faults,
+    watch: &dyn Watch,
+) -> Trials {
+    let input = plan.input;
+    watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
+    let of_levels = input.by_level(chosen.iter().copied());
+    let try_one = |table: usize| {
+        let tables = of_levels.get(&input.level(table)).map_or(0, Vec::len) as u64;
+        let trial =
+            input.open(table).and_then(|opened| trial::run(&opened, plan, table, tables, &asked[table]));
+        watch.add(input.size(table));
+        (table, trial)
+    };
+    let mut trials = Trials::default();
+    for batch in chosen.chunks(BATCH) {
+        for (table, trial) in map(input.jobs, batch.to_vec(), try_one) {
+            match trial {
+                Ok(trial) => trials.add(input, table, &trial, asked[table].similar),
+                Err(error) => _ = faults.entry(table).or_insert(error),
             }
         }
-        Tried { tallies, bytes, waiting, hiding, hashes }
     }
+    trials
+}
 
-    /// `tables`: the number of chosen tables on its level.
-    fn try_one(&self, table: usize, tables: u64) -> Result<Trial, TuneFailure> {
-        let plan = Plan {
-            candidates: self.candidates,
-            policy: self.policy,
-            encoding: self.input.encoding,
-            order: self.input.order,
-            similar: self.similar,
-            random: (RANDOM / tables.max(1)).max(FEWEST),
-            made: (MADE / tables.max(1)).max(FEWEST),
-            random_keys: self.random_keys,
-            seed: table as u64,
-        };
-        let sought = self.sought.get(table).map_or(&[][..], |sought| sought);
-        let trial = self.input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
-        self.watch.add(self.input.size(table));
-        trial
+fn false_negatives(input: &Input<'_>, tried: &[Tried]) -> FalseNegatives {
+    let hiding = || tried.iter().filter(|tried| tried.hidden > 0);
+    FalseNegatives {
+        tables: hiding().map(|tried| input.name(tried.table)).collect(),
+        hidden: hiding().map(|tried| tried.hidden).sum(),
+        keys: Some(hiding().map(|tried| tried.entries).sum()),
     }
+}
+
+const fn is_damage(fault: &TuneFailure) -> bool {
+    matches!(fault.kind, Some(ErrorKind::Damaged | ErrorKind::Missing))
+}
+
+fn damage(input: &Input<'_>, faults: &Faults) -> Option<Damage> {
+    let damaged = || faults.iter().filter(|(_, fault)| is_damage(fault));
+    let names: Vec<_> = damaged().map(|(&table, _)| input.name(table)).collect();
+    let mut title = some_of(&names, "tables");
+    if damaged().all(|(_, fault)| fault.kind == Some(ErrorKind::Missing)) {
+        title += if names.len() == 1 { " is missing" } else { " are missing" };
+    }
+    let damage = Damage { title, detail: None, warning: None, part: DamagedPart::Files };
+    (!names.is_empty()).then_some(damage)
+}
+
+fn unread(input: &Input<'_>, faults: &Faults) -> Option<Basis> {
+    let (&table, fault) = faults.iter().find(|(_, fault)| !is_damage(fault))?;
+    Some(Basis::Unread { what: input.name(table), why: fault.text.clone() })
+}
+
+fn counts_of(request: &Request, lookups: &[Lookup]) -> Option<Lookups> {
+    let own = || lookups.iter().filter(|lookup| lookup.kind == LookupKey::Own);
+    (!request.lookups.is_empty()).then(|| Lookups {
+        given: request.lookups.len() as u64,
+        used: own().count() as u64,
+        stored: own().filter(|lookup| lookup.is_present()).count() as u64,
+    })
 }
