@@ -122,6 +122,12 @@ pub struct Damage {
     pub part: DamagedPart,
 }
 
+impl Damage {
+    pub(crate) const fn new(title: String, part: DamagedPart) -> Self {
+        Self { title, detail: None, warning: None, part }
+    }
+}
+
 /// The part of a database that is damaged, which decides what to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DamagedPart {

@@ -1,19 +1,17 @@
 //! Advice in words, for every kind of output.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt::{self, Display};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use filterblock::quote;
 
+use super::commands::commands;
+use super::conditions::{condition_text, obstacle_text};
 use super::folder::format_details;
 use super::numbers::{count, counted, size};
-use super::shell_word::{path_word, shell_word};
-use crate::audit::Policy;
 use crate::report::{
     Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, DEFAULT_BITS, Damage, DamagedPart, Effect,
-    FalseNegatives, HugeManifest, Obstacle, Reads, SimilarKind, Tuning, Verdict,
+    FalseNegatives, HugeManifest, Reads, Tuning, Verdict,
 };
 
 /// On damage, before the command that saves what can be saved.
@@ -90,13 +88,11 @@ pub fn advice_text(advice: &Advice, tuning: Option<&Tuning>, database: &Path) ->
     };
     text.describe(advice, tuning);
     for condition in &advice.conditions {
-        let (is_before, condition) =
-            (!matches!(condition, Condition::SimilarKeys { .. }), condition_text(*condition));
-        if is_before { text.paragraphs.push(condition) } else { text.after.push(condition) }
+        let is_after = matches!(condition, Condition::SimilarKeys { .. });
+        let texts = if is_after { &mut text.after } else { &mut text.paragraphs };
+        texts.push(condition_text(*condition));
     }
-    for obstacle in &advice.obstacles {
-        text.paragraphs.push(obstacle_text(*obstacle, advice));
-    }
+    text.paragraphs.extend(advice.obstacles.iter().map(|obstacle| obstacle_text(*obstacle, advice)));
     // A colon stands before a command only.
     if text.commands.is_empty()
         && let Some(last) = text.paragraphs.last_mut()
@@ -106,22 +102,6 @@ pub fn advice_text(advice: &Advice, tuning: Option<&Tuning>, database: &Path) ->
         last.push('.');
     }
     text
-}
-
-fn commands(advice: &Advice, database: &Path) -> Vec<String> {
-    if advice.obstacles.contains(&Obstacle::UndoExists) {
-        let undo = |option| format!("filterblock rebuild --{option} {}", path_word(database));
-        return ["discard", "undo"].map(undo).to_vec();
-    }
-    match advice.action {
-        Action::None => Vec::new(),
-        Action::Rebuild(_) => {
-            let rebuild = advice.rebuild().map(|rebuild| rebuild_command(database, &rebuild.arguments()));
-            rebuild.into_iter().collect()
-        }
-        Action::Repair => vec![repair_command(database)],
-        Action::Carve => vec![format!("filterblock scan --carve {}", path_word(database))],
-    }
 }
 
 impl AdviceText {
@@ -139,12 +119,10 @@ impl AdviceText {
             }
             Basis::Enough => (String::new(), tuning.map(enough_lines).unwrap_or_default()),
             Basis::Reads => {
-                then.into_iter().for_each(|(tuning, then)| self.describe_reads(advice, tuning, then));
-                return;
+                return then.into_iter().for_each(|(tuning, then)| self.describe_reads(advice, tuning, then));
             }
             Basis::Size => {
-                then.into_iter().for_each(|(tuning, then)| self.describe_size(tuning, then));
-                return;
+                return then.into_iter().for_each(|(tuning, then)| self.describe_size(tuning, then));
             }
             Basis::HugeManifest(HugeManifest { name, len, needed }) => {
                 let [len, needed] = [*len, (*needed).max(LEAST_MANIFEST)].map(size);
@@ -165,10 +143,7 @@ impl AdviceText {
                 let of = of.unwrap_or_else(|| counted(*hidden, "key"));
                 (format!("filters of {whose} hide {of}"), BRING_BACK.map(str::to_owned).to_vec())
             }
-            Basis::Damage(damage) => {
-                self.describe_damage(damage, advice, tuning);
-                return;
-            }
+            Basis::Damage(damage) => return self.describe_damage(damage, advice, tuning),
             Basis::Policy(name) => {
                 let line = "LevelDB and goleveldb use no such filters.".to_owned();
                 (format!("filters of the policy {}", quote(name.as_bytes())), vec![line])
@@ -196,16 +171,13 @@ impl AdviceText {
         let (absent, stored) = (blocks(then_reads.absent.value), blocks(then_reads.stored.value));
         let bits = bits_text(*bits_per_key);
         let (now_size, then_size) = (tuning.now.size.value, outcome.size.value);
-        let change = match () {
-            () if now_size == 0.0 => {
-                let filters = size(then_size as u64);
-                format!("With {bits} ({filters} of filters) it would read {absent} and {stored}.")
-            }
-            () => {
-                let change = if then_size < now_size { "shrink" } else { "grow" };
-                let range = size_range(now_size, then_size);
-                format!("With {bits} it would read {absent} and {stored}; filters {change} from {range}.")
-            }
+        let change = if now_size == 0.0 {
+            let filters = size(then_size as u64);
+            format!("With {bits} ({filters} of filters) it would read {absent} and {stored}.")
+        } else {
+            let change = if then_size < now_size { "shrink" } else { "grow" };
+            let range = size_range(now_size, then_size);
+            format!("With {bits} it would read {absent} and {stored}; filters {change} from {range}.")
         };
         self.paragraphs.push(format!("{now_text} {change}"));
         let fewer = blocks(tuning.saved(then));
@@ -281,58 +253,6 @@ fn enough_lines(tuning: &Tuning) -> Vec<String> {
     vec![reads_text(reads, tuning), more]
 }
 
-fn condition_text(condition: Condition) -> String {
-    match condition {
-        Condition::ProgramSetsPolicy(policy) => {
-            let programs = match policy {
-                Policy::Builtin(_) => "go-ethereum does; Cosmos nodes and Syncthing do not",
-                _ => {
-                    "Bitcoin Core, Minecraft and Foundry VTT do; Chromium's Local Storage and Cosmos nodes do not"
-                }
-            };
-            format!(
-                "A program uses filters only if it sets this filter policy. {programs}: see docs/programs.md. If yours does:"
-            )
-        }
-        Condition::SeveralPolicies(policy) => format!(
-            "Tables have filters of several policies. If the program does not set {}, give its own to --policy:",
-            policy.name()
-        ),
-        Condition::SimilarKeys { kind, reads, larger_range_helps } => {
-            let what = match kind {
-                SimilarKind::Between => "numbers that are missing".to_owned(),
-                SimilarKind::Changed => "stored keys with one byte changed".to_owned(),
-                kind => format!("stored keys {}", similar_text(kind)),
-            };
-            let helps = if larger_range_helps { ": --base-lg 63 helps until compactions" } else { "" };
-            let reads = blocks(reads);
-            format!("If the program looks up {what} (see --lookups), a lookup reads {reads} blocks{helps}.")
-        }
-    }
-}
-
-fn obstacle_text(obstacle: Obstacle, advice: &Advice) -> String {
-    let arguments = match advice.action {
-        Action::Rebuild(rebuild) => rebuild.arguments().join(" "),
-        _ => String::new(),
-    };
-    let with = if arguments.is_empty() { Cow::from("") } else { format!(", with {arguments}").into() };
-    match obstacle {
-        Obstacle::HashUnknown => format!(
-            "Rebuild has to be given the hash{with}: --hash unsigned for goleveldb, --hash signed for LevelDB before 1.18 \
-             on x86."
-        ),
-        Obstacle::KeyOrderUnknown => format!(
-            "Rebuild has to be given --assume-bytewise-equality{with}, if the order of keys takes no different bytes for \
-             equal."
-        ),
-        Obstacle::UndoExists => {
-            "The tables from before an earlier rebuild are still there. First delete them, or go back:"
-                .to_owned()
-        }
-    }
-}
-
 fn size_change(now: &Effect, then: &Effect) -> String {
     let more = then.size.value - now.size.value;
     format!("{} {}", rough_size(more.abs()), if more < 0.0 { "less" } else { "more" })
@@ -341,11 +261,8 @@ fn size_change(now: &Effect, then: &Effect) -> String {
 /// Drops decimals, unless the size is less than ten of its unit.
 fn rough_size(bytes: f64) -> String {
     let text = size(bytes as u64);
-    match text.split_once(' ') {
-        Some((number, unit)) if number.contains('.') => {
-            let number: f64 = number.parse().unwrap_or_default();
-            if number < 10.0 { text } else { format!("{number:.0} {unit}") }
-        }
+    match text.split_once(' ').map(|(number, unit)| (number.parse::<f64>(), unit)) {
+        Some((Ok(number), unit)) if number >= 10.0 => format!("{number:.0} {unit}"),
         _ => text,
     }
 }
@@ -384,47 +301,6 @@ pub(crate) fn some_of(names: &[String], what: &str) -> String {
         [only] => only.clone(),
         [one, other] => format!("{one} and {other}"),
         [first, others @ ..] => format!("{first} and {} more {what}", count(others.len() as u64)),
-    }
-}
-
-/// A kind of absent key similar to stored ones, in words.
-pub const fn similar_text(kind: SimilarKind) -> &'static str {
-    match kind {
-        SimilarKind::Changed => "one byte changed",
-        SimilarKind::Between => "between stored numbers",
-        SimilarKind::CutShort => "cut short",
-        SimilarKind::Lengthened => "lengthened",
-    }
-}
-
-/// Rebuilds in place, or to a copy next to the database where `rebuild` makes [copies only](COPIES_ONLY).
-pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
-    let mut command = format!("filterblock rebuild {} ", path_word(database));
-    if COPIES_ONLY {
-        command += &format!("--to {}", path_word(&copy_beside(database, "-rebuilt")));
-    } else {
-        command += "--in-place";
-    }
-    for argument in arguments {
-        command.push(' ');
-        command.push_str(&shell_word(argument));
-    }
-    command
-}
-
-/// Makes a new database next to this one.
-pub fn repair_command(database: &Path) -> String {
-    let copy = copy_beside(database, "-repaired");
-    format!("filterblock repair {} --to {}", path_word(database), path_word(&copy))
-}
-
-/// `ending` follows the name of the database. `NEW` if its path has no name, as `.`; that word alone for a root.
-fn copy_beside(database: &Path, ending: &str) -> PathBuf {
-    match database.file_name() {
-        Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
-        // A folder that is chosen in a browser has a name.
-        None if cfg!(target_family = "wasm") || database.parent().is_none() => "NEW".into(),
-        None => database.strip_prefix(".").unwrap_or(database).join("../NEW"),
     }
 }
 
@@ -495,20 +371,6 @@ mod tests {
         assert_eq!(text.to_string().split(". ").next(), Some("Fine"));
     }
 
-    /// Two lines of a terminal, so that the text of a sound database has five.
-    #[test]
-    fn similar_keys_have_a_sentence() {
-        let of = |kind, larger_range_helps| {
-            condition_text(Condition::SimilarKeys { kind, reads: 1.0449, larger_range_helps })
-        };
-        let numbers =
-            "If the program looks up numbers that are missing (see --lookups), a lookup reads 1.04 blocks";
-        let helps = ": --base-lg 63 helps until compactions.";
-        assert_eq!(of(SimilarKind::Between, true), format!("{numbers}{helps}"));
-        assert_eq!(of(SimilarKind::Between, false), format!("{numbers}."));
-        assert!(SimilarKind::ALL.iter().all(|kind| of(*kind, true).len() < 2 * 78));
-    }
-
     #[test]
     fn a_rebuild_that_lacks_an_argument_has_no_command() {
         let mut tuning = tuning(Some(4));
@@ -533,40 +395,5 @@ mod tests {
         let names = ["a", "b", "c", "d"].map(str::to_owned);
         let shown = [1, 2, 4].map(|number| some_of(&names[..number], "tables"));
         assert_eq!(shown, ["a", "a and b", "a and 3 more tables"]);
-    }
-
-    #[test]
-    fn the_command_is_made_of_words_for_a_shell() {
-        let arguments =
-            ["--bits-per-key".to_owned(), "9".to_owned(), "--policy".to_owned(), "a b".to_owned()];
-        let [command, of_dash] = if cfg!(windows) {
-            [
-                r#"filterblock rebuild "my db" --to "my db-rebuilt" --bits-per-key "9" --policy "a b""#,
-                "filterblock rebuild ./- --to ./--rebuilt",
-            ]
-        } else {
-            [
-                "filterblock rebuild 'my db' --in-place --bits-per-key 9 --policy 'a b'",
-                "filterblock rebuild ./- --in-place",
-            ]
-        };
-        assert_eq!(rebuild_command(Path::new("my db"), &arguments), command);
-        assert_eq!(rebuild_command(Path::new("-"), &[]), of_dash);
-    }
-
-    #[test]
-    fn a_copy_lies_beside_its_database() {
-        for (database, copy) in [
-            ("x/my db", "x/my db-rebuilt"),
-            ("db/", "db-rebuilt"),
-            ("./db", "./db-rebuilt"),
-            (".", "../NEW"),
-            ("./.", "../NEW"),
-            ("..", "../../NEW"),
-            ("x/..", "x/../../NEW"),
-            ("/", "NEW"),
-        ] {
-            assert_eq!(copy_beside(Path::new(database), "-rebuilt"), Path::new(copy));
-        }
     }
 }

@@ -1,6 +1,8 @@
 //! Numbers and facts in words, the same on a page and on a terminal.
 
 mod advice;
+mod commands;
+mod conditions;
 mod estimates;
 mod folder;
 mod notes;
@@ -11,9 +13,11 @@ mod shell_word;
 
 pub use advice::{
     AdviceText, BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, advice_text,
-    bits_text, blocks, rebuild_command, repair_command, similar_text,
+    bits_text, blocks,
 };
 pub(crate) use advice::{sentence, some_of};
+pub use commands::{rebuild_command, repair_command};
+pub use conditions::similar_text;
 pub use estimates::{about_count, about_size, estimate, interval, number};
 pub use folder::format_details;
 pub(crate) use notes::compression_names;

@@ -44,14 +44,9 @@ impl OverviewProblems {
             let text = problem_text(problem, number, &verdict);
             self.texts.push((name.to_vec(), problem.code, text));
         }
-        for problem in verdict.problems.to_list() {
-            if problem.code == Code::More {
-                continue;
-            }
-            if self.list.len() < MAX_KEPT {
-                self.list.push((name.to_vec(), problem));
-            }
-        }
+        let problems = verdict.problems.to_list().into_iter().filter(|problem| problem.code != Code::More);
+        let room = MAX_KEPT.saturating_sub(self.list.len());
+        self.list.extend(problems.take(room).map(|problem| (name.to_vec(), problem)));
         for (code, number) in verdict.problems.counts() {
             *self.codes.entry(code).or_default() += number;
         }
@@ -77,16 +72,12 @@ impl OverviewProblems {
     pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
         for (what, text) in table.problems() {
-            self.saw(table.name(), format!("{what}: {text}"));
+            self.see_log(table.name(), format!("{what}: {text}"));
         }
     }
 
     /// Adds damage at the beginning of a log.
     pub(crate) fn see_log(&mut self, name: &[u8], fault: String) {
-        self.saw(name, fault);
-    }
-
-    fn saw(&mut self, name: &[u8], fault: String) {
         match self.seen.len() < MAX_KEPT {
             true => self.seen.push((name.to_vec(), fault)),
             false => self.more_seen += 1,

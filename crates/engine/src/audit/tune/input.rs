@@ -11,6 +11,7 @@ use crate::audit::current_manifest::size_conflict;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::order::KeyOrder;
 use crate::audit::policies::Policy;
+use crate::engine::Engine;
 use crate::report::{ErrorKind, TuneFailure};
 use crate::walk::{Source, Storage, open};
 
@@ -43,7 +44,21 @@ pub(super) struct Input<'d> {
 }
 
 /// Tables are numbered by their places in `tables`.
-impl Input<'_> {
+impl<'d> Input<'d> {
+    /// Tables without a MANIFEST.
+    pub(super) fn of(engine: &'d Engine, tables: Vec<TableInfo>, encoding: KeyEncoding) -> Self {
+        Self {
+            tables,
+            storage: &**engine.files.storage(),
+            read: &engine.read,
+            jobs: engine.jobs,
+            manifest: None,
+            order: KeyOrder::Bytewise,
+            encoding,
+            is_goleveldb: false,
+        }
+    }
+
     pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn Source>>, TuneFailure> {
         let TableInfo { path, size, missing, .. } = &self.tables[table];
         if let Some(text) = missing {

@@ -12,7 +12,7 @@ use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::Policy;
 use crate::audit::rates::{FenceKeys, ProbeBudget, SplitMix};
 use crate::audit::reading::decode_limit_of;
-use crate::report::{SimilarKind, TuneFailure};
+use crate::report::TuneFailure;
 use crate::run::map;
 
 /// The user's lookups to follow, unless all tables are decoded.
@@ -22,68 +22,50 @@ const MAX_SIMILAR_BYTES: usize = 16 << 20;
 /// The type of an entry, in the last eight bytes of its internal key.
 const DELETION: u8 = 0;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum LookupKey {
-    /// Drawn from this table. Counts as present only if the lookup finds a value in this table.
-    Stored { table: u32 },
-    /// Made from a key that is stored in this table.
-    Similar { table: u32, kind: SimilarKind },
-    /// Given by the user.
-    Own,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Lookup {
     key: Vec<u8>,
-    pub(super) kind: LookupKey,
+    /// Stored keys that were drawn count as random.
+    pub(super) kind: KeyKind,
+    /// The table that holds the key, or the key that it was made from. `None`: given by the user.
+    home: Option<u32>,
     /// The tables that may hold the key, in the order of the search.
     visits: Vec<u32>,
     /// `None`: no table has the key.
-    end: Option<LookupEnd>,
+    pub(super) end: Option<LookupEnd>,
 }
 
 /// The entry that a lookup finds first for its key.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct LookupEnd {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LookupEnd {
     /// Tables searched before the one with the entry.
     after: u32,
-    is_deletion: bool,
+    pub(super) is_deletion: bool,
 }
 
 impl Lookup {
-    /// True if the lookup finds a value, and counts as one of a stored key.
+    /// True if the lookup finds a value, and counts as one of a stored key: a drawn one only if that is the entry drawn.
     pub(super) fn is_present(&self) -> bool {
         let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
         match self.kind {
-            LookupKey::Stored { table } => self.visits.get(end.after as usize) == Some(&table),
-            LookupKey::Own => true,
-            LookupKey::Similar { .. } => false,
+            KeyKind::Own => true,
+            KeyKind::Random => self.visits.get(end.after as usize).copied() == self.home,
+            _ => false,
         }
     }
 
-    pub(super) fn finds_deletion(&self) -> bool {
-        self.end.is_some_and(|end| end.is_deletion)
-    }
-
     /// Returns what the lookup stands for, each with the tables searched in vain. `has_own`: the user gave lookups.
-    /// Stored keys stand for random ones, too, checked everywhere.
+    /// Drawn keys stand for stored ones, and for random ones, which are checked everywhere.
     pub(super) fn questions(&self, has_own: bool) -> impl Iterator<Item = (KeyKind, &[u32])> {
         let asked = self.end.map_or(self.visits.len(), |end| end.after as usize);
-        let (all, in_vain) = (&self.visits[..], self.visits.get(..asked).unwrap_or(&self.visits));
+        let in_vain = self.visits.get(..asked).unwrap_or(&self.visits);
         let is_present = self.is_present();
-        let questions = match self.kind {
-            LookupKey::Similar { kind, .. } => {
-                [self.end.is_none().then_some((KeyKind::Similar(kind), all)), None]
-            }
-            LookupKey::Own => {
-                [Some((if is_present { KeyKind::Present } else { KeyKind::Own }, in_vain)), None]
-            }
-            LookupKey::Stored { .. } => [
-                Some((KeyKind::Random, all)),
-                (is_present && !has_own).then_some((KeyKind::Present, in_vain)),
-            ],
+        let first = match self.kind {
+            KeyKind::Similar(_) if self.end.is_some() => None,
+            KeyKind::Own => Some((if is_present { KeyKind::Present } else { KeyKind::Own }, in_vain)),
+            kind => Some((kind, &self.visits[..])),
         };
-        questions.into_iter().flatten()
+        let is_stored = self.kind == KeyKind::Random && is_present && !has_own;
+        first.into_iter().chain(is_stored.then_some((KeyKind::Present, in_vain)))
     }
 }
 
@@ -99,28 +81,28 @@ pub(super) fn make_lookups(
     let bytes: usize = drawn.iter().map(|drawn| drawn.key.len()).sum();
     let step = bytes.div_ceil(MAX_SIMILAR_BYTES).max(1);
     let mut lookups = Vec::new();
-    let mut add = |key: Vec<u8>, kind: LookupKey| {
+    let mut add = |key: Vec<u8>, kind: KeyKind, home: Option<u32>| {
         let visits = input.visits(&key);
-        lookups.push(Lookup { key, kind, visits, end: None });
+        lookups.push(Lookup { key, kind, home, visits, end: None });
     };
     for (at, DrawnKey { key, next, table }) in drawn.iter().enumerate() {
-        add(key.clone(), LookupKey::Stored { table: *table });
+        add(key.clone(), KeyKind::Random, Some(*table));
         for kind in SIMILAR.into_iter().filter(|_| at % step == 0) {
             let made = similar.make(kind, key, next.as_deref(), &mut random);
             if let Some(made) = made.filter(|made| input.order.can_be_filtered(made)) {
-                add(made, LookupKey::Similar { table: *table, kind });
+                add(made, KeyKind::Similar(kind), Some(*table));
             }
         }
     }
     let most = if request.all { most } else { most.min(MAX_LOOKUPS) };
     let step = request.lookups.len().div_ceil(most.max(1)).max(1);
     let own = request.lookups.iter().step_by(step).map(Vec::as_slice);
-    own.filter(|key| (**key).len() <= MAX_KEY).for_each(|key| add(key.to_vec(), LookupKey::Own));
+    own.filter(|key| (**key).len() <= MAX_KEY).for_each(|key| add(key.to_vec(), KeyKind::Own, None));
     lookups
 }
 
 pub(super) fn has_own(lookups: &[Lookup]) -> bool {
-    lookups.iter().any(|lookup| lookup.kind == LookupKey::Own)
+    lookups.iter().any(|lookup| lookup.kind == KeyKind::Own)
 }
 
 /// What a table's lookups ask of its filters.
@@ -141,13 +123,11 @@ pub(super) fn asked<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Asked<'
         for (kind, visits) in lookup.questions(has_own) {
             for &table in visits {
                 let Some(asked) = asked.get_mut(table as usize) else { continue };
-                match (kind, lookup.kind) {
-                    (KeyKind::Similar(kind), LookupKey::Similar { table: home, .. }) if table == home => {
-                        asked.similar[kind as usize] += 1;
-                    }
-                    (KeyKind::Similar(kind), _) => asked.keys.push((&lookup.key, KeyKind::Stranger(kind))),
-                    (KeyKind::Random, _) => {}
-                    (kind, _) => asked.keys.push((&lookup.key, kind)),
+                match kind {
+                    KeyKind::Similar(kind) if lookup.home == Some(table) => asked.similar[kind as usize] += 1,
+                    KeyKind::Similar(kind) => asked.keys.push((&lookup.key, KeyKind::Stranger(kind))),
+                    KeyKind::Random => {}
+                    kind => asked.keys.push((&lookup.key, kind)),
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::{io, path::Path, sync::Arc};
 
+use filterblock::database::{LiveTable, Manifest};
 use filterblock::table::{ReadAt, Table};
 use filterblock::{Error, escape_path};
 
@@ -64,13 +65,8 @@ impl Engine {
 
     /// Fails if there is no database or table, if it cannot be read, or if its MANIFEST cannot be relied on.
     pub(crate) fn tune_one(&self, inputs: Inputs, request: &Request) -> Result<Tuning> {
-        let mut result = Err(TuneFailure::new("found nothing to tune".to_owned(), None));
-        // The sink takes everything.
-        let _ = self.tune(inputs, request, &mut |tuned: Tuned| {
-            result = tuned.result;
-            Ok(())
-        });
-        result
+        let tuned = self.targets(inputs).last().map(|found| tuned(found, request, self).result);
+        tuned.unwrap_or_else(|| Err(TuneFailure::new("found nothing to tune", None)))
     }
 }
 
@@ -96,23 +92,17 @@ fn tuned(found: Target, request: &Request, engine: &Engine) -> Tuned {
 /// Advises where there are no results. `None`: there is neither a database nor a table.
 fn advice_on(failure: &TuneFailure) -> Option<Advice> {
     let TuneFailure { text, kind, other_format, damage } = failure;
-    let of_table = || Damage {
-        title: String::new(),
-        detail: Some(text.clone()),
-        warning: None,
-        part: DamagedPart::Files,
-    };
+    let unknown = |basis| Facts { unknown: Some(basis), ..Facts::default() };
+    let damaged = |damage, scope| Facts { damage: Some(damage), scope, ..Facts::default() };
     let facts = match (other_format, damage, kind) {
-        (Some(format), ..) => Facts { unknown: Some(Basis::Format(format.clone())), ..Facts::default() },
-        (_, Some(damage), _) => Facts { damage: Some(Damage::clone(damage)), ..Facts::default() },
+        (Some(format), ..) => unknown(Basis::Format(format.clone())),
+        (_, Some(damage), _) => damaged(Damage::clone(damage), Scope::Database),
         (.., Some(ErrorKind::Damaged)) => {
-            Facts { damage: Some(of_table()), scope: Scope::Table, ..Facts::default() }
+            let damage = Damage::new(String::new(), DamagedPart::Files);
+            damaged(Damage { detail: Some(text.clone()), ..damage }, Scope::Table)
         }
         (.., None | Some(ErrorKind::Missing)) => return None,
-        _ => {
-            let unread = Basis::Unread { what: String::new(), why: text.clone() };
-            Facts { unknown: Some(unread), ..Facts::default() }
-        }
+        _ => unknown(Basis::Unread { what: String::new(), why: text.clone() }),
     };
     Some(advise(&facts, None))
 }
@@ -141,67 +131,47 @@ fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tu
 fn failure_of(error: &Error) -> TuneFailure {
     let (kind, missing) = (ErrorKind::of(error), missing_manifest(error));
     let text = missing.clone().unwrap_or_else(|| error.to_string());
-    let is_damage = matches!(kind, ErrorKind::Damaged | ErrorKind::Missing);
     let name = error.path().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let damage = Damage {
         detail: missing.is_none().then(|| error.without_path().to_string()),
         warning: (missing.is_some() && name == "CURRENT").then(|| NO_CURRENT.to_owned()),
-        title: missing.unwrap_or_else(|| format!("{name} is damaged")),
-        part: DamagedPart::Manifest,
+        ..Damage::new(missing.unwrap_or_else(|| format!("{name} is damaged")), DamagedPart::Manifest)
     };
+    let is_damage = matches!(kind, ErrorKind::Damaged | ErrorKind::Missing);
     TuneFailure { damage: is_damage.then(|| Box::new(damage)), ..TuneFailure::new(text, kind) }
 }
 
 fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
-    let database = folder.database();
     if !folder.is_database() {
-        let text = "expected a database, found tables without a MANIFEST: give them one by one".to_owned();
+        let text = "expected a database, found tables without a MANIFEST: give them one by one";
         return Err(TuneFailure::new(text, ErrorKind::Missing));
     }
-    let manifest = database.manifest().map_err(failure_of)?;
+    let manifest = folder.database().manifest().map_err(failure_of)?;
     let faults = state::faults(folder);
-    let damage = (!faults.is_empty()).then(|| Damage {
-        title: faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; "),
-        detail: None,
-        warning: faults.iter().find_map(StateFault::warning),
-        part: DamagedPart::Logs,
+    let damage = (!faults.is_empty()).then(|| {
+        let title = faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; ");
+        let warning = faults.iter().find_map(StateFault::warning);
+        Damage { warning, ..Damage::new(title, DamagedPart::Logs) }
     });
     if let Some(damage) = damage.as_ref().filter(|damage| damage.warning.is_some()) {
         let failure = TuneFailure::new(damage.title.clone(), ErrorKind::Damaged);
         return Err(TuneFailure { damage: Some(Box::new(damage.clone())), ..failure });
     }
-    let path = |number| match database.files().table(number) {
-        Ok(Some(file)) => file.path.clone(),
-        _ => database.table_path(number),
-    };
-    let missing = BTreeSet::from_iter(folder.missing().map(|(_, table, _)| table.number));
-    let tables = manifest.tables().iter().map(|table| TableInfo {
-        path: path(table.number),
-        level: Some(table.level),
-        size: table.size,
-        missing: missing.contains(&table.number).then(|| missing_text(folder, table)),
-    });
     let order = manifest.comparator().and_then(KeyOrder::of);
     let input = Input {
-        tables: tables.collect(),
-        storage: &**folder.storage(),
-        read: &engine.read,
-        jobs: engine.jobs,
         manifest: order.map(|_| manifest),
         order: order.unwrap_or(KeyOrder::Bytewise),
-        encoding: KeyEncoding::Internal,
         is_goleveldb: is_goleveldb(folder),
+        ..Input::of(engine, tables(folder, manifest), KeyEncoding::Internal)
     };
     let mut tuning = tune(&input, request, &*engine.watch);
     tuning.logs = folder.logs_with_data(|_, _| {}).len() as u64;
     let facts = &mut tuning.facts;
     facts.damage = facts.damage.take().or(damage);
-    let mut copies = folder.missing().filter_map(|(_, table, _)| folder.copy_of(table));
-    if let Some((damage, copy)) = facts.damage.as_mut().zip(copies.next()) {
-        damage.detail = Some(format!(
-            "{} has its size, and repair takes it for this table",
-            escape_path(Path::new(copy))
-        ));
+    let copy = folder.missing().find_map(|(_, table, _)| folder.copy_of(table));
+    if let Some((damage, copy)) = facts.damage.as_mut().zip(copy) {
+        let copy = escape_path(Path::new(copy));
+        damage.detail = Some(format!("{copy} has its size, and repair takes it for this table"));
     }
     facts.manifest = state::huge_manifest(folder);
     facts.has_undo = folder.has_undo();
@@ -212,10 +182,24 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
     Ok(tuning)
 }
 
+fn tables(folder: &Folder, manifest: &Manifest) -> Vec<TableInfo> {
+    let database = folder.database();
+    let missing = BTreeSet::from_iter(folder.missing().map(|(_, table, _)| table.number));
+    let info = |table: &LiveTable| TableInfo {
+        path: match database.files().table(table.number) {
+            Ok(Some(file)) => file.path.clone(),
+            _ => database.table_path(table.number),
+        },
+        level: Some(table.level),
+        size: table.size,
+        missing: missing.contains(&table.number).then(|| missing_text(folder, table)),
+    };
+    manifest.tables().iter().map(info).collect()
+}
+
 /// Fails if the file is no table, or if the encoding of its keys cannot be found.
 fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
-    let storage = &**engine.files.storage();
-    let source: &dyn ReadAt = &open(storage, path, false)?;
+    let source: &dyn ReadAt = &open(&**engine.files.storage(), path, false)?;
     if let Some(kind) = OtherFile::of(path, source) {
         let text = match kind {
             OtherFile::Log => "a log has no filters; give a database or a table",
@@ -230,17 +214,6 @@ fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
     };
     let table = Table::open(source, &engine.read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
-    let tables =
-        vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size(), missing: None }];
-    let input = Input {
-        tables,
-        storage,
-        read: &engine.read,
-        jobs: engine.jobs,
-        manifest: None,
-        order: KeyOrder::Bytewise,
-        encoding,
-        is_goleveldb: false,
-    };
-    Ok(tune(&input, request, &*engine.watch))
+    let info = TableInfo { path: path.to_owned(), level: None, size: table.file_size(), missing: None };
+    Ok(tune(&Input::of(engine, vec![info], encoding), request, &*engine.watch))
 }

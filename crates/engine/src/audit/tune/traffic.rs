@@ -6,7 +6,7 @@ use super::effect::Traffic;
 use super::hash_evidence::HashEvidence;
 use super::input::Input;
 use super::key_kinds::{ByKind, KeyKind, SIMILAR};
-use super::lookups::{Lookup, LookupKey, TableFilters, has_own};
+use super::lookups::{Lookup, TableFilters, has_own};
 use super::similar_keys::SimilarKeys;
 use super::tally::{LevelTally, VisitSum};
 use super::trial::{Answers, Trial};
@@ -126,7 +126,8 @@ impl Traffic {
         // By level: visits, and those to tables without filters that can be checked.
         let mut counts = vec![(0_u64, 0_u64); self.levels.len()];
         for lookup in lookups {
-            deleted += u64::from(lookup.kind == LookupKey::Own && lookup.finds_deletion());
+            deleted +=
+                u64::from(lookup.kind == KeyKind::Own && lookup.end.is_some_and(|end| end.is_deletion));
             for (kind, tables) in lookup.questions(self.has_own) {
                 self.lookups[kind] += 1;
                 counts.fill((0, 0));

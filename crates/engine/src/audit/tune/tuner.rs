@@ -8,7 +8,8 @@ use super::advice::{Facts, Scope};
 use super::bits::{DEFAULT_BASE_LG, FilterShape, WHOLE_TABLE, candidates, in_use};
 use super::hash_evidence::hash_in;
 use super::input::{Input, Request};
-use super::lookups::{Asked, Lookup, LookupKey, TableFilters, asked, make_lookups, settle};
+use super::key_kinds::KeyKind;
+use super::lookups::{Asked, Lookup, TableFilters, asked, make_lookups, settle};
 use super::new_filters::NewFilters;
 use super::sample::choose;
 use super::sample_keys::draw;
@@ -44,7 +45,8 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let mut lookups = make_lookups(input, request, &drawn, &similar, most);
     let mut survey = settle(input, &mut lookups, &mut faults);
-    let Policies { policy, is_assumed, unknown } = Policies::of(input, request.policy, &survey);
+    let policies = Policies::of(input, request.policy, &survey);
+    let (policy, policy_assumed) = (policies.policy, policies.is_assumed);
     let chosen = choose(input, request.all, &faults);
     let in_use = in_use(input, &survey, policy, &chosen);
     let candidates = candidates(&in_use);
@@ -55,26 +57,10 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let random_keys = ProbeBudget::for_each_of(input.tables.len()).random_keys;
     let plan = Plan { input, candidates: &candidates, policy, similar: &similar, random_keys };
     let trials = try_all(&plan, &chosen, &asked(input, &lookups), &mut faults, watch);
-    let false_negatives = false_negatives(input, &trials.tried);
     for tried in trials.tried.iter().filter(|tried| tried.hidden > 0) {
         survey[tried.table].iter_mut().for_each(|filters| filters.sound = false);
     }
-    let names = survey.iter().flatten().filter_map(|filters| filters.name.as_deref());
-    let filters = NewFilters::of(request.policy, policy, &PolicyCounts::of(&mut names.map(str::as_bytes)));
-    let bits = bits_per_key.filter(|_| filters.policy.name() == policy.name());
-    let facts = Facts {
-        scope: if input.tables.iter().any(|table| table.level.is_none()) {
-            Scope::Table
-        } else {
-            Scope::Database
-        },
-        has_tables: !input.tables.is_empty(),
-        damage: damage(input, &faults),
-        false_negatives,
-        unknown: unknown.map(Basis::Policy).or_else(|| unread(input, &faults)),
-        filters: NewFilters { bits, ..filters.hash(trials.hashes, input.is_goleveldb) },
-        ..Facts::default()
-    };
+    let facts = facts(input, request, policies, bits_per_key, &survey, &trials, &faults);
     let bytes = trials.tried.iter().map(|tried| input.size(tried.table)).sum();
     let usable = |(table, filters): (usize, &Option<TableFilters>)| {
         Some(filters.as_ref().filter(|_| !faults.contains_key(&table))?.is_usable(policy))
@@ -91,7 +77,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let whole_tables = (base_lg != WHOLE_TABLE).then(|| candidates.pop()).flatten();
     Tuning {
         policy,
-        policy_assumed: is_assumed,
+        policy_assumed,
         base_lg,
         bits_per_key,
         sample: SampleSize {
@@ -107,8 +93,8 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         lookups: counts_of(request, &lookups),
         budget: request.budget,
         logs: 0,
-        facts,
         left_out: faults.into_iter().map(|(table, why)| LeftOut { name: input.name(table), why }).collect(),
+        facts,
     }
 }
 
@@ -175,6 +161,30 @@ fn try_all(
     trials
 }
 
+fn facts(
+    input: &Input<'_>,
+    request: &Request,
+    Policies { policy, unknown, .. }: Policies,
+    bits_per_key: Option<u32>,
+    survey: &[Option<TableFilters>],
+    trials: &Trials,
+    faults: &Faults,
+) -> Facts {
+    let names = survey.iter().flatten().filter_map(|filters| filters.name.as_deref());
+    let filters = NewFilters::of(request.policy, policy, &PolicyCounts::of(&mut names.map(str::as_bytes)));
+    let bits = bits_per_key.filter(|_| filters.policy.name() == policy.name());
+    let is_table = input.tables.iter().any(|table| table.level.is_none());
+    Facts {
+        scope: if is_table { Scope::Table } else { Scope::Database },
+        has_tables: !input.tables.is_empty(),
+        damage: damage(input, faults),
+        false_negatives: false_negatives(input, &trials.tried),
+        unknown: unknown.map(Basis::Policy).or_else(|| unread(input, faults)),
+        filters: NewFilters { bits, ..filters.hash(trials.hashes, input.is_goleveldb) },
+        ..Facts::default()
+    }
+}
+
 fn false_negatives(input: &Input<'_>, tried: &[Tried]) -> FalseNegatives {
     let hiding = || tried.iter().filter(|tried| tried.hidden > 0);
     FalseNegatives {
@@ -195,8 +205,7 @@ fn damage(input: &Input<'_>, faults: &Faults) -> Option<Damage> {
     if damaged().all(|(_, fault)| fault.kind == Some(ErrorKind::Missing)) {
         title += if names.len() == 1 { " is missing" } else { " are missing" };
     }
-    let damage = Damage { title, detail: None, warning: None, part: DamagedPart::Files };
-    (!names.is_empty()).then_some(damage)
+    (!names.is_empty()).then(|| Damage::new(title, DamagedPart::Files))
 }
 
 fn unread(input: &Input<'_>, faults: &Faults) -> Option<Basis> {
@@ -205,7 +214,7 @@ fn unread(input: &Input<'_>, faults: &Faults) -> Option<Basis> {
 }
 
 fn counts_of(request: &Request, lookups: &[Lookup]) -> Option<Lookups> {
-    let own = || lookups.iter().filter(|lookup| lookup.kind == LookupKey::Own);
+    let own = || lookups.iter().filter(|lookup| lookup.kind == KeyKind::Own);
     (!request.lookups.is_empty()).then(|| Lookups {
         given: request.lookups.len() as u64,
         used: own().count() as u64,
