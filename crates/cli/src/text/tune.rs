@@ -140,10 +140,8 @@ fn table_text(tuning: &Tuning) -> String {
 
 fn write_reads(tuning: &Tuning, now: &Reads, console: &mut Console) -> io::Result<()> {
     let then = tuning.target().and_then(|of| Some((of.bits_per_key, of.outcome.reads?)));
-    let (title, then) = match then {
-        Some((bits, then)) => (format!("{bits} bits"), Some(then)),
-        None => (String::new(), None),
-    };
+    let title = then.map_or(String::new(), |(bits, _)| format!("{bits} bits"));
+    let then = then.map(|(_, reads)| reads);
     let line = format!("  {:<24}  {:>5}  {title:>7}  95% interval now", "data blocks per lookup", "now");
     console.line(Tone::Title, line, "")?;
     let mut write = |what: &str, of: &dyn Fn(&Reads) -> Option<Estimate>| {

@@ -113,16 +113,12 @@ impl TuneFailure {
     pub fn new(text: impl Into<String>, kind: impl Into<Option<ErrorKind>>) -> Self {
         Self { text: text.into(), kind: kind.into(), other_format: None, damage: None }
     }
-
-    /// The failure for `error`. Its text leaves out the path, which messages show before it.
-    pub fn of(error: &Error) -> Self {
-        Self::new(error.without_path().to_string(), ErrorKind::of(error))
-    }
 }
 
+/// The text leaves out the path, which messages show before it.
 impl From<Error> for TuneFailure {
     fn from(error: Error) -> Self {
-        Self::of(&error)
+        Self::new(error.without_path().to_string(), ErrorKind::of(&error))
     }
 }
 

@@ -41,8 +41,9 @@ impl Spans {
             let stretches = last.saturating_sub(first);
             if stretches > 0 {
                 let bytes = table.size as f64 / stretches as f64;
-                add(&mut changes, first, bytes);
-                add(&mut changes, last, -bytes);
+                for (at, by) in [(first, bytes), (last, -bytes)] {
+                    changes.get_mut(at).into_iter().for_each(|sum| *sum += by);
+                }
             }
         }
         // Bytes before each end.
@@ -91,12 +92,6 @@ impl Spans {
     /// Its start and its end.
     pub(crate) fn of(&self, number: u64) -> Option<[f64; 2]> {
         self.0.get(&number).copied()
-    }
-}
-
-fn add(changes: &mut [f64], at: usize, bytes: f64) {
-    if let Some(change) = changes.get_mut(at) {
-        *change += bytes;
     }
 }
 

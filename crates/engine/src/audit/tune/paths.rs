@@ -209,8 +209,8 @@ fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
         return Err(TuneFailure::new(text, None));
     }
     let failure = |error: Error| {
-        let failure = TuneFailure::of(&error);
-        TuneFailure { text: explain(source, &error, failure.text), ..failure }
+        let text = explain(source, &error, error.without_path().to_string());
+        TuneFailure::new(text, ErrorKind::of(&error))
     };
     let table = Table::open(source, &engine.read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
