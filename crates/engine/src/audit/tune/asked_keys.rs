@@ -17,7 +17,7 @@ impl AskedKeys {
     pub(super) fn push(&mut self, offset: u64, key: &[u8], policy: &SharedPolicy) {
         let len = self.blocks.last().map_or(0, |(_, end)| *end);
         match self.blocks.last_mut() {
-            Some((last, end)) if *last == offset && len % ROUND != 0 => *end += 1,
+            Some((last, end)) if *last == offset && !len.is_multiple_of(ROUND) => *end += 1,
             _ => self.blocks.push((offset, len + 1)),
         }
         self.hashes.extend(policy.hash_key(key));
@@ -34,12 +34,12 @@ impl AskedKeys {
         let base_lg = filters.base_lg().into();
         let filter_of =
             |offset: u64| usize::try_from((offset - start).checked_shr(base_lg).unwrap_or(0)).ok();
-        let (mut passed, mut checked, mut answers) = (0, 0, Vec::new());
+        let (mut passed, mut checked, mut answers) = (0, 0_usize, Vec::new());
         let is_same = |(one, end): &(u64, usize), (next, _): &(u64, usize)| {
-            end % ROUND != 0 && filter_of(*one) == filter_of(*next)
+            !end.is_multiple_of(ROUND) && filter_of(*one) == filter_of(*next)
         };
         for of_filter in self.blocks.chunk_by(is_same) {
-            if checked % ROUND == 0 && passed >= enough {
+            if checked.is_multiple_of(ROUND) && passed >= enough {
                 break;
             }
             let Some(&(offset, end)) = of_filter.last() else { continue };

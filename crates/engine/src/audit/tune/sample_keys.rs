@@ -23,6 +23,8 @@ pub(super) struct DrawnKey {
     pub(super) table: u32,
 }
 
+type KeyAndNext = (Vec<u8>, Option<Vec<u8>>);
+
 /// Draws at most `count` keys. Adds the tables that could not be read to `faults`.
 pub(super) fn draw(
     input: &Input<'_>,
@@ -113,10 +115,10 @@ fn of_block<R: ReadAt>(
     handle: BlockHandle,
     chosen: &[u64],
     encoding: KeyEncoding,
-) -> Result<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+) -> Result<Vec<KeyAndNext>> {
     let mut entries = table.block_cursor(handle)?;
     let mut chosen = chosen.iter().peekable();
-    let mut drawn: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::new();
+    let mut drawn: Vec<KeyAndNext> = Vec::new();
     let (mut at, mut with_next) = (0, 0);
     while entries.next()? {
         let Some(key) = encoding.filtered(entries.key()) else { break };
