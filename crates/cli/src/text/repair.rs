@@ -23,8 +23,15 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     let RepairText { headline, rows, facts, next, commands } = repair_text(database, report);
     let tone = if report.is_complete { Tone::Good } else { Tone::Bad };
-    let headline = console.tone(tone, headline).to_string();
-    writeln!(console, "{}: {headline}", escape_path(database))?;
+    let path = format!("{}: ", escape_path(database));
+    for (number, line) in terminal_lines(console, 2, &format!("{path}{headline}")).iter().enumerate() {
+        let (before, line) = match line.strip_prefix(&path).filter(|_| number == 0) {
+            Some(rest) => (&*path, rest),
+            None => ("  ", &**line),
+        };
+        let line = console.tone(tone, line).to_string();
+        writeln!(console, "{before}{line}")?;
+    }
     let mut last = "";
     for (label, text) in &rows {
         let label = if *label == last { "" } else { label };
@@ -46,9 +53,8 @@ pub(crate) fn write(
 
 fn files(report: &RepairReport, console: &mut Console) -> io::Result<()> {
     let sums = &report.sums;
-    if let Some(name) = &report.comparator {
-        let how = report.comparator_inferred().map(|how| format!(", {how}")).unwrap_or_default();
-        writeln!(console, "  keys by {name}{how}")?;
+    if let Some(name) = report.comparator.as_ref().filter(|_| !report.is_comparator_assumed) {
+        writeln!(console, "  keys are ordered by {name}")?;
     }
     if report.target.is_some() {
         writeln!(console, "  new tables: {}, {}", count(sums.tables), size(sums.new_size))?;

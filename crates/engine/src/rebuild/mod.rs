@@ -56,7 +56,7 @@ pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Repor
         Request::Undo => undo::undo(dir),
         Request::Discard => undo::discard(dir),
     }
-    .map_err(|failure| failure.of_run("changed"))?;
+    .map_err(Failure::of_run)?;
     if report.status != RebuildStatus::Finished {
         report.status = request.status();
     }

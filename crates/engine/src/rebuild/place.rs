@@ -41,7 +41,7 @@ impl DatabaseFolder {
         lock: impl Fn(&Dir) -> Result<Option<DatabaseLock>>,
     ) -> Result<Self> {
         let (above, dir) = Dir::open(path, Purpose::InPlace)?;
-        check_is_database(&dir, "changed")?;
+        check_is_database(&dir)?;
         check_owner(&dir, command)?;
         check_platform(&dir)?;
         let undo = UndoFolder::of(&dir, above)?;
@@ -50,13 +50,13 @@ impl DatabaseFolder {
     }
 }
 
-/// Fails if the folder is not that of a database, or of one of another format. `done`: what is not done then.
-pub(super) fn check_is_database(dir: &Dir, done: &str) -> Result<()> {
+/// Fails if the folder is not that of a database, or of one of another format.
+pub(super) fn check_is_database(dir: &Dir) -> Result<()> {
     let database = read_database(dir).ok();
     let open =
         |path: &Path| -> Option<Box<dyn ReadAt>> { Some(Box::new(dir.open_file(path.file_name()?).ok()?)) };
     if let Some(found) = database.and_then(|database| FoundFormat::of_database(&database, &open)) {
-        return Err(Failure::other_format(dir.path(), &found, done));
+        return Err(Failure::other_format(dir.path(), &found));
     }
     match dir.look("CURRENT") {
         Ok(Some(_)) => Ok(()),

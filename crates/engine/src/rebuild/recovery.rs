@@ -142,7 +142,7 @@ pub(super) fn note(recovered: &Recovered, dir: &Dir) -> Option<String> {
 /// Adds to a failure of this run what was done about a run that was cut off.
 pub(super) fn also(failure: Failure, recovered: &Recovered) -> Failure {
     match words(recovered) {
-        Some(what) => failure.of_run("changed").and(what),
+        Some(what) => failure.of_run().and(what),
         None => failure,
     }
 }

@@ -173,7 +173,7 @@ pub(super) fn check_format(input: Input<'_>, listing: &Listing, manifests: &Mani
     let open = |path: &Path| Some(Box::new(input.open(path.to_str()?).ok()?) as _);
     let manifest = manifests.trusted().map(|trusted| &trusted.manifest);
     match FoundFormat::of_files(manifest, manifests.other_format(), &files, &open) {
-        Some(found) => Err(Failure::other_format(input.dir, &found, "written")),
+        Some(found) => Err(Failure::other_format(input.dir, &found)),
         None => Ok(()),
     }
 }

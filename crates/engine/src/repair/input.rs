@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
+use filterblock::escape_path;
 
 use crate::engine::Engine;
 use crate::walk::SharedFile;
@@ -51,13 +52,23 @@ impl Input<'_> {
 
     /// The failure to read a file.
     pub(super) fn failed(&self, name: &str, error: &io::Error) -> Failure {
-        Failure::system("reading it", &self.path_of(name), error)
+        let path = self.path_of(name);
+        match is_locked(error) {
+            true => Failure::in_use(format!("{}: another program has it open: close it", escape_path(&path))),
+            false => Failure::system("reading it", &path, error),
+        }
     }
 
     /// Fails once the program is asked to stop.
     pub(super) fn check(&self) -> Result<()> {
         if self.engine.watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
     }
+}
+
+/// True if another program has the file open for itself alone, which only Windows knows.
+pub(super) fn is_locked(error: &io::Error) -> bool {
+    // `ERROR_SHARING_VIOLATION` and `ERROR_LOCK_VIOLATION`.
+    cfg!(windows) && matches!(error.raw_os_error(), Some(32 | 33))
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -40,7 +40,7 @@ impl Engine {
         output: &mut dyn Output,
     ) -> Result<RepairReport> {
         let input = Input { engine: self, dir: database };
-        repair(input, request, output).map_err(|failure| failure.of_run("written"))
+        repair(input, request, output).map_err(Failure::of_run)
     }
 
     /// Repairs the database in a folder of the local file system, which is held open and locked, to the folder `target`,

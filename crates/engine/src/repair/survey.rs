@@ -9,7 +9,7 @@ use filterblock::database::{FileKind, LiveTable};
 use filterblock::table::IdbComparator;
 
 use super::examine::{Examined, check_format};
-use super::input::{Input, InputFile, Renamed, Stray};
+use super::input::{Input, InputFile, Renamed, Stray, is_locked};
 use super::key_order::FoundOrder;
 use super::lost::Place;
 use super::manifests::{self, Manifests};
@@ -173,7 +173,10 @@ fn table_member(
             let options = options().meter(Arc::clone(&input.engine.meter));
             Saved::Table(SavedTable { options, ..table })
         }
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+        Err(error)
+            if is_locked(&error)
+                || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) =>
+        {
             return Err(input.failed(&file.name, &error));
         }
         Err(error) => {

@@ -6,7 +6,7 @@ use std::path::Path;
 use filterblock::{escape_path, quote};
 
 use super::{count, counted, path_word, repair_command, size};
-use crate::report::{LossKind, LossReport, RepairReport, RepairStatus, Unknown};
+use crate::report::{FileStanding, LossKind, LossReport, RepairReport, RepairStatus, RepairedFile, Unknown};
 
 /// Losses and keys to name one by one.
 const MOST: usize = 5;
@@ -32,11 +32,17 @@ pub struct RepairText {
 pub fn repair_text(path: &Path, report: &RepairReport) -> RepairText {
     let lost = report.losses.iter().map(|loss| ("lost", loss_text(loss)));
     let mut rows: Vec<_> = lost.take(MOST).collect();
-    rows.extend(more(report.losses.len() as u64, MOST).map(|text| ("", text)));
+    rows.extend(more(report.losses.len() as u64, MOST, "--page").map(|text| ("", text)));
     rows.extend(stale_text(report).map(|text| ("stale?", text)));
     rows.extend(report.unknown.iter().map(|why| ("unknown", why.text().to_owned())));
     let (next, commands) = next(path, report);
-    let mut facts = report.notes.clone();
+    let mended: Vec<_> =
+        report.files.iter().filter(|file| file.losses == 0).filter_map(mended_text).collect();
+    let more = more(mended.len() as u64, MOST, "--verbose");
+    let mut facts: Vec<_> = mended.into_iter().take(MOST).chain(more).chain(report.notes.clone()).collect();
+    if let (Some(name), Some(how)) = (&report.comparator, report.comparator_inferred()) {
+        facts.push(format!("keys are ordered by {name}, {how}"));
+    }
     if !report.is_damaged {
         facts.push(format!(
             "{} is not damaged. If its program does not open it, look for another reason: permissions, a second program \
@@ -106,20 +112,36 @@ fn loss_text(loss: &LossReport) -> String {
 /// `None`: no key may be stale.
 fn stale_text(report: &RepairReport) -> Option<String> {
     let number = Some(report.sums.doubtful).filter(|number| *number > 0)?;
-    let keys: Vec<_> = report.doubtful.iter().take(MOST).map(|key| quote(&key.key).to_string()).collect();
-    let more = more(number, keys.len()).map(|more| format!(", {more}")).unwrap_or_default();
-    let (keys, of) = (keys.join(", "), counted(number, "key"));
+    let mut keys: Vec<_> = report.doubtful.iter().take(MOST).map(|key| quote(&key.key).to_string()).collect();
+    keys.extend(more(number, keys.len(), "--page"));
+    let of = counted(number, "key");
     let what = match (report.sums.left_out, number) {
         (0, 1) => format!("{of} may have had a newer value there"),
         (0, _) => format!("{of} may have had newer values there"),
         _ => format!("{of} may have had newer values there, and {} left out", count(report.sums.left_out)),
     };
-    Some(format!("{what}: {keys}{more}"))
+    Some(format!("{what}: {}", keys.join(", ")))
 }
 
-fn more(all: u64, shown: usize) -> Option<String> {
+/// What was wrong with a file that is used, and cost nothing.
+fn mended_text(file: &RepairedFile) -> Option<String> {
+    let is_used =
+        matches!(file.standing, FileStanding::Live | FileStanding::PartlyObsolete | FileStanding::Trusted);
+    let bits = match &file.corrected[..] {
+        [] => None,
+        [at] => Some(format!("one bit was wrong, at offset {at}, and is corrected")),
+        [first, more @ ..] => {
+            let more = counted(more.len() as u64, "more bit");
+            Some(format!("one bit was wrong, at offset {first}, and {more}; all are corrected"))
+        }
+    };
+    let texts: Vec<_> = bits.into_iter().chain(file.remark.clone()).collect();
+    (is_used && !texts.is_empty()).then(|| format!("{}: {}", file.name, texts.join("; ")))
+}
+
+fn more(all: u64, shown: usize, option: &str) -> Option<String> {
     let left = all.saturating_sub(shown as u64);
-    (left > 0).then(|| format!("… and {} more: --page", count(left)))
+    (left > 0).then(|| format!("… and {} more: {option}", count(left)))
 }
 
 fn next(path: &Path, report: &RepairReport) -> (String, Vec<String>) {
@@ -165,4 +187,128 @@ fn swap(path: &Path, target: &Path) -> Vec<String> {
         path_word(target),
         path_word(&path)
     )]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{DoubtfulKey, RepairSums};
+
+    fn repaired(keys: u64) -> RepairReport {
+        let sums = RepairSums { keys, ..RepairSums::default() };
+        let target = Some("broken-repaired".into());
+        RepairReport { sums, target, is_complete: true, is_damaged: true, ..RepairReport::default() }
+    }
+
+    fn loss(kind: LossKind) -> LossReport {
+        LossReport {
+            kind,
+            first_key: None,
+            last_key: None,
+            offset: Some(99_428),
+            bytes: None,
+            operations: None,
+            last_sequence_before: None,
+            first_sequence_after: None,
+            doubtful: 1,
+            filled: 0,
+            denied: 0,
+            why: "one block is damaged".to_owned(),
+            name: "000007.ldb".to_owned(),
+        }
+    }
+
+    fn text(report: &RepairReport) -> RepairText {
+        repair_text(Path::new("broken"), report)
+    }
+
+    #[test]
+    fn where_nothing_is_lost_the_swap_is_told() {
+        let sound = text(&repaired(60_000));
+        assert_eq!(sound.headline, "nothing is lost: all 60,000 keys are in broken-repaired");
+        assert_eq!((sound.rows, sound.facts), (vec![], vec![]));
+        assert!(sound.next.ends_with("swap; the old one may go once the program runs:"));
+        #[cfg(not(windows))]
+        assert_eq!(sound.commands, ["mv broken broken-old && mv broken-repaired broken"]);
+        #[cfg(windows)]
+        assert_eq!(sound.commands, ["ren broken broken-old", "ren broken-repaired broken"]);
+        assert_eq!(text(&repaired(1)).headline, "nothing is lost: its only key is in broken-repaired");
+        // There is no reason to swap what is not damaged.
+        let whole = text(&RepairReport { is_damaged: false, ..repaired(2) });
+        assert!(whole.facts[0].starts_with("broken is not damaged. If its program does not open it"));
+        assert_eq!((whole.next, whole.commands), (String::new(), vec![]));
+        let dry = RepairReport { target: None, status: RepairStatus::DryRun, ..repaired(2) };
+        let dry = text(&dry);
+        assert_eq!(dry.headline, "nothing would be lost: all 2 keys would be saved; nothing was written");
+        assert_eq!(dry.commands, ["filterblock repair broken --to broken-repaired"]);
+    }
+
+    #[test]
+    fn what_is_lost_comes_with_its_meaning_and_without_a_swap() {
+        let table = LossReport {
+            first_key: Some(b"user:0000008283".to_vec()),
+            last_key: Some(b"user:0000008546".to_vec()),
+            bytes: Some(4096),
+            ..loss(LossKind::Table)
+        };
+        let stale = DoubtfulKey {
+            key: b"user:0000008545".to_vec(),
+            sequence: 7,
+            is_deletion: false,
+            is_obsolete: false,
+            is_kept: true,
+            file: "000009.ldb".to_owned(),
+        };
+        let unknown =
+            "the end of MANIFEST-000002 is missing, so another table or log may be missing unnoticed";
+        let mut report = RepairReport {
+            is_complete: false,
+            unknown: vec![Unknown::Files(unknown.to_owned())],
+            losses: vec![table],
+            doubtful: vec![stale],
+            ..repaired(59_944)
+        };
+        report.sums.doubtful = 1;
+        let told = text(&report);
+        assert_eq!(told.headline, "59,944 keys saved in broken-repaired; some entries are lost");
+        let lost = "entries of 000007.ldb between \"user:0000008283\" and \"user:0000008546\": one block is damaged \
+                    (4 KiB at offset 99428)";
+        let stale = "1 key may have had a newer value there: \"user:0000008545\"";
+        assert_eq!(
+            told.rows,
+            [("lost", lost), ("stale?", stale), ("unknown", unknown)]
+                .map(|(label, text)| (label, text.to_owned()))
+        );
+        assert_eq!((told.next.ends_with(READ_FIRST), told.commands), (true, vec![]));
+        report.target = None;
+        let dry = "59,944 keys would be saved, and some entries are lost; nothing was written";
+        assert_eq!(text(&report).headline, dry);
+        // Six losses are five and a number.
+        report.losses = vec![loss(LossKind::Log); 6];
+        let rows = text(&report).rows;
+        assert_eq!(rows[4].1, "writes of 000007.ldb: one block is damaged (at offset 99428)");
+        assert_eq!(rows[5].1, "… and 1 more: --page");
+    }
+
+    #[test]
+    fn the_headline_names_the_worst() {
+        let unknown = |unknown: Unknown| {
+            let report = RepairReport { is_complete: false, unknown: vec![unknown], ..repaired(50_000) };
+            text(&report).headline
+        };
+        let writes = Unknown::Writes("000010.log is missing".to_owned());
+        assert_eq!(unknown(writes), "50,000 keys saved in broken-repaired; writes may be lost");
+        let files = Unknown::Files("there is no MANIFEST".to_owned());
+        assert_eq!(unknown(files), "50,000 keys saved in broken-repaired; entries may be lost");
+        let mut stale = RepairReport { is_complete: false, ..repaired(9) };
+        (stale.sums.doubtful, stale.sums.left_out) = (3, 2);
+        let told = text(&stale);
+        assert_eq!(told.headline, "9 keys saved in broken-repaired; some keys may be stale");
+        assert!(told.rows[0].1.starts_with("3 keys may have had newer values there, and 2 left out: "));
+        stale.losses =
+            vec![LossReport { operations: Some(3), last_sequence_before: Some(1200), ..loss(LossKind::Log) }];
+        let told = text(&stale);
+        assert!(told.headline.ends_with("some writes are lost"));
+        assert!(told.rows[0].1.starts_with("3 writes of 000007.ldb after number 1,200: "));
+    }
 }

@@ -31,7 +31,7 @@ impl DirStorage {
             let lock = dir.lock_for_reading()?;
             Ok(Self { dir, _lock: lock })
         });
-        opened.map_err(|failure| failure.of_run("written"))
+        opened.map_err(Failure::of_run)
     }
 
     /// The folder's path: those of its files begin with it.

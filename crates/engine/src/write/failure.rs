@@ -13,6 +13,8 @@ use crate::words::{error_text, repair_command};
 /// What helps where a database cannot be changed in place.
 pub(crate) const COPY: &str = "--to NEW makes a copy";
 
+const NOTHING: &str = "nothing was changed";
+
 /// Why a run did not finish. The database is as before the run, or as after one of the run's commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
@@ -49,11 +51,11 @@ impl Failure {
         Self { status: RebuildStatus::Refused, ..Self::failed(format!("{}: {why}", escape_path(path)), None) }
     }
 
-    /// The refusal of a database of another format. `done`: what is not done then.
-    pub(crate) fn other_format(path: &Path, found: &FoundFormat, done: &str) -> Self {
+    /// The refusal of a database of another format.
+    pub(crate) fn other_format(path: &Path, found: &FoundFormat) -> Self {
         let not = if found.format().is_encrypted() { ", not damaged" } else { "" };
         let failure = Self::refused(path, format_args!("{found}{not}"));
-        failure.and_state(&format!("nothing was {done}")).of_kind(ErrorKind::Unsupported)
+        failure.and_state(NOTHING).of_kind(ErrorKind::Unsupported)
     }
 
     pub(crate) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {
@@ -144,9 +146,9 @@ impl Failure {
         self
     }
 
-    /// The failure of a whole run. A refusal says that nothing was `done`, unless it says what was.
-    pub(crate) fn of_run(self, done: &str) -> Self {
-        if self.is_refusal() { self.and_state(&format!("nothing was {done}")) } else { self }
+    /// The failure of a whole run. A refusal says that nothing was changed, unless it says what was.
+    pub(crate) fn of_run(self) -> Self {
+        if self.is_refusal() { self.and_state(NOTHING) } else { self }
     }
 }
 

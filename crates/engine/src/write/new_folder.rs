@@ -35,7 +35,7 @@ impl NewFolder {
     /// If there is something at `target` other than an empty folder, if it lies in the old database, or if others could
     /// replace its parent.
     pub fn new(target: &Path, old: &DirStorage) -> Result<Self> {
-        Self::beside(target, old.dir().clone()).map_err(|failure| failure.of_run("written"))
+        Self::beside(target, old.dir().clone()).map_err(Failure::of_run)
     }
 
     fn beside(target: &Path, old: Dir) -> Result<Self> {
