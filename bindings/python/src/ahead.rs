@@ -4,7 +4,6 @@
 //! Work that no thread has begun by then is done by the reader itself. Threads without work end.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -16,28 +15,13 @@ const MOST_THREADS: usize = 4;
 /// The time without work after which a thread ends.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// The result of one step of the work.
-pub(crate) enum Stepped {
-    /// There is more to do.
-    More(Work),
-    Ended,
-    Panicked,
-}
-
-/// Takes one step of the work, up to the next batch or the end.
-pub(crate) fn step(mut work: Work) -> Stepped {
-    match catch_unwind(AssertUnwindSafe(|| work.step())) {
-        Ok(Ok(true)) => Stepped::More(work),
-        // At the end, or nobody wants more.
-        Ok(_) => Stepped::Ended,
-        Err(_) => Stepped::Panicked,
-    }
-}
+/// The time after which a reader that waits asks Python whether a signal came.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 enum State {
-    Waiting(Work),
+    Waiting(Box<Work>),
     Running,
-    Done(Stepped),
+    Done(Box<Work>),
     Taken,
 }
 
@@ -51,10 +35,8 @@ pub(crate) struct Job {
 
 /// The reply to a reader that asks for its work.
 pub(crate) enum Asked {
-    /// No thread has begun the step: the reader has to take it.
-    Yours(Work),
-    Done(Stepped),
-    Running,
+    Done(Box<Work>),
+    NotYet,
     /// The work is with a thread of the process before the fork, and is lost.
     Lost,
 }
@@ -75,7 +57,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Job {
     /// Hands one step over to the threads.
-    pub(crate) fn hand_over(work: Work) -> Arc<Self> {
+    pub(crate) fn hand_over(work: Box<Work>) -> Arc<Self> {
         let process = std::process::id();
         let job = Arc::new(Self { state: Mutex::new(State::Waiting(work)), done: Condvar::new(), process });
         let mut pool = lock(&POOL);
@@ -93,51 +75,43 @@ impl Job {
         job
     }
 
-    /// Takes the work back, or the result of its step. If the step is being taken, waits for it, but no longer than
-    /// `patience`.
-    pub(crate) fn ask(&self, patience: Duration) -> Asked {
+    /// Takes the work back after its step. Takes a step that no thread has begun itself, unless `is_slow`: such a step
+    /// is left to the threads, if there are any. Waits for the threads, but no longer than [`PATIENCE`].
+    pub(crate) fn ask(&self, is_slow: bool) -> Asked {
         let mut state = lock(&self.state);
-        if matches!(*state, State::Running) {
-            if self.process != std::process::id() {
-                return Asked::Lost;
-            }
-            let waited =
-                self.done.wait_timeout_while(state, patience, |state| matches!(state, State::Running));
+        let has_threads = self.process == std::process::id();
+        if has_threads {
+            let is_left = |state: &mut State| match state {
+                State::Running => true,
+                State::Waiting(_) => is_slow,
+                _ => false,
+            };
+            let waited = self.done.wait_timeout_while(state, PATIENCE, is_left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         match std::mem::replace(&mut *state, State::Taken) {
-            State::Waiting(work) => Asked::Yours(work),
-            State::Done(stepped) => Asked::Done(stepped),
-            State::Running => {
-                *state = State::Running;
-                Asked::Running
+            State::Done(work) => Asked::Done(work),
+            State::Waiting(mut work) if !(is_slow && has_threads && lock(&POOL).threads > 0) => {
+                drop(state);
+                work.step();
+                Asked::Done(work)
             }
             State::Taken => Asked::Lost,
-        }
-    }
-
-    /// Like [`ask`](Self::ask), but leaves work that nobody has begun to the threads, if there are any.
-    pub(crate) fn wait(&self, patience: Duration) -> Asked {
-        let state = lock(&self.state);
-        if matches!(*state, State::Waiting(_)) && self.process == std::process::id() {
-            let waited = self.done.wait_timeout(state, patience);
-            drop(waited);
-            if matches!(*lock(&self.state), State::Waiting(_)) && lock(&POOL).threads > 0 {
-                return Asked::Running;
+            before => {
+                let is_lost = matches!(before, State::Running) && !has_threads;
+                *state = before;
+                if is_lost { Asked::Lost } else { Asked::NotYet }
             }
-        } else {
-            drop(state);
         }
-        self.ask(patience)
     }
 
     fn run(&self) {
-        let before = std::mem::replace(&mut *lock(&self.state), State::Running);
-        let after = match before {
-            State::Waiting(work) => State::Done(step(work)),
-            other => other,
+        let State::Waiting(mut work) = std::mem::replace(&mut *lock(&self.state), State::Running) else {
+            // The reader has taken the work back, and asks no more.
+            return;
         };
-        *lock(&self.state) = after;
+        work.step();
+        *lock(&self.state) = State::Done(work);
         self.done.notify_all();
     }
 }

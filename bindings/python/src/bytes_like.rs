@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyMemoryView};
+
+use crate::errors::wrong_type;
 
 /// Borrows `bytes`, and copies what any other object with a buffer holds.
 pub(crate) fn borrow<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
@@ -64,8 +65,7 @@ pub(crate) fn is_bytes_like(object: &Bound<'_, PyAny>) -> bool {
 
 fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let Ok(buffer) = PyBuffer::<u8>::get(object) else {
-        let found = object.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("expected a bytes-like object, found {found}")));
+        return Err(wrong_type("expected a bytes-like object", object));
     };
     buffer.to_vec(object.py())
 }

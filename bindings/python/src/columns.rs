@@ -18,50 +18,53 @@ pub(crate) struct Columns {
 }
 
 /// Entries that become columns.
+#[derive(Default)]
 pub(crate) struct Gathered {
-    keys: Vec<u8>,
-    key_ends: Vec<i64>,
-    values: Vec<u8>,
-    value_ends: Vec<i64>,
+    keys: Column,
+    values: Column,
 }
 
-impl Default for Gathered {
-    fn default() -> Self {
-        Self { keys: Vec::new(), key_ends: vec![0], values: Vec::new(), value_ends: vec![0] }
-    }
+#[derive(Default)]
+struct Column {
+    bytes: Vec<u8>,
+    ends: Vec<i64>,
 }
 
 impl Gathered {
     pub(crate) fn len(&self) -> usize {
-        self.key_ends.len() - 1
+        self.keys.ends.len()
     }
 
     pub(crate) fn add(&mut self, key: &[u8], value: &[u8]) {
-        self.keys.extend_from_slice(key);
-        self.key_ends.push(self.keys.len() as i64);
-        self.values.extend_from_slice(value);
-        self.value_ends.push(self.values.len() as i64);
+        self.keys.add(key);
+        self.values.add(value);
     }
 
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Columns> {
-        Ok(Columns {
-            key_bytes: PyBytes::new(py, &self.keys).unbind(),
-            key_offsets: offsets(py, &self.key_ends)?,
-            value_bytes: PyBytes::new(py, &self.values).unbind(),
-            value_offsets: offsets(py, &self.value_ends)?,
-        })
+        let (key_bytes, key_offsets) = self.keys.finish(py)?;
+        let (value_bytes, value_offsets) = self.values.finish(py)?;
+        Ok(Columns { key_bytes, key_offsets, value_bytes, value_offsets })
     }
 }
 
-/// Makes a view of integers of 64 bits.
-fn offsets(py: Python<'_>, numbers: &[i64]) -> PyResult<Py<PyAny>> {
-    let bytes = PyBytes::new_with(py, size_of_val(numbers), |bytes| {
-        for (to, number) in bytes.chunks_exact_mut(8).zip(numbers) {
-            to.copy_from_slice(&number.to_ne_bytes());
-        }
-        Ok(())
-    })?;
-    Ok(PyMemoryView::from(&bytes)?.call_method1("cast", ("q",))?.unbind())
+impl Column {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len() as i64);
+    }
+
+    /// The bytes, and the offsets as a view of integers of 64 bits.
+    fn finish(self, py: Python<'_>) -> PyResult<(Py<PyBytes>, Py<PyAny>)> {
+        // The first offset is 0.
+        let offsets = PyBytes::new_with(py, 8 + size_of_val(&*self.ends), |bytes| {
+            for (to, end) in bytes.chunks_exact_mut(8).skip(1).zip(&self.ends) {
+                to.copy_from_slice(&end.to_ne_bytes());
+            }
+            Ok(())
+        })?;
+        let offsets = PyMemoryView::from(&offsets)?.call_method1("cast", ("q",))?;
+        Ok((PyBytes::new(py, &self.bytes).unbind(), offsets.unbind()))
+    }
 }
 
 impl Columns {

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use filterblock::database::{DatabaseTable, TableStatus};
 use filterblock::table::Lookup;
@@ -13,17 +13,15 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::bounds::{Bounds, RangeArguments};
+use crate::bounds::Bounds;
 use crate::bytes_like::borrow;
 use crate::errors::{from_error, from_fault};
-use crate::iterators::{Pairs, Parts, Scan, lock};
-use crate::kept::{Found, OpenDatabase, Version};
+use crate::iterators::{Pairs, Scan};
+use crate::kept::{Failure, OpenDatabase, Version, value_of};
 use crate::keys::Keys;
-use crate::lookup::value_of;
-use crate::producer::Work;
 use crate::scan::{begin, order_of};
 use crate::stream::Stream;
-use crate::walk::{DatabaseWork, Wanted};
+use crate::walk::DatabaseWork;
 use crate::with::closed_by_with;
 
 /// A database, for reading only.
@@ -71,33 +69,32 @@ pub(crate) struct LogFile {
 impl Database {
     /// The database as it is now.
     fn now(&self, py: Python<'_>) -> PyResult<Arc<Version>> {
-        let now = py.detach(|| self.kept.now()).map_err(|error| from_error(py, &error))?;
-        now.ok_or_else(closed)
+        py.detach(|| self.kept.now()).map_err(|failure| raised(py, failure))
     }
 
-    fn pairs(&self, py: Python<'_>, bounds: Bounds, parts: Parts) -> PyResult<Pairs> {
+    fn pairs(&self, py: Python<'_>, bounds: Bounds, with_key: bool, with_value: bool) -> PyResult<Pairs> {
         let version = self.now(py)?;
         let manifest_error = version.database.manifest().err().filter(|_| bounds.reverse);
         if let Some(error) = manifest_error.filter(|_| self.kept.order.is_none()) {
             return Err(from_error(py, error));
         }
         let stream = if version.is_ordered || bounds.reverse {
-            let (kept, with_value) = (Arc::clone(&self.kept), parts.has_value());
-            let wanted = Wanted { bounds, with_value };
-            let work = |producer| Box::new(DatabaseWork::new(kept, version, wanted, producer)) as Work;
-            let stream = Stream::new(work, false);
-            Arc::new(Mutex::new(stream))
+            Stream::new(DatabaseWork::new(Arc::clone(&self.kept), version, bounds, with_value), false)
         } else {
-            let request = ScanRequest { range: bounds.to_range(), ..ScanRequest::default() };
+            let request = ScanRequest { range: bounds.range, ..ScanRequest::default() };
             begin(&Engine::new().order(self.kept.order), self.kept.path.clone(), request)
         };
-        self.kept.add(&stream);
-        Ok(Pairs::new(stream, parts))
+        self.kept.streams.add(&stream);
+        Ok(Pairs { stream, with_key, with_value })
     }
 }
 
-fn closed() -> PyErr {
-    PyRuntimeError::new_err("the database is closed")
+fn raised(py: Python<'_>, failure: Failure) -> PyErr {
+    match failure {
+        Failure::Read(error) => from_error(py, &error),
+        Failure::Contradicted(fault) => from_fault(py, None, &fault),
+        Failure::Closed => PyRuntimeError::new_err("the database is closed"),
+    }
 }
 
 closed_by_with!(Database);
@@ -108,7 +105,7 @@ impl Database {
     #[pyo3(signature = (path, *, comparator = None))]
     fn new(py: Python<'_>, path: PathBuf, comparator: Option<&str>) -> PyResult<Self> {
         let kept = Arc::new(OpenDatabase::new(path, order_of(comparator)?));
-        let version = py.detach(|| kept.now()).map_err(|error| from_error(py, &error))?.ok_or_else(closed)?;
+        let version = py.detach(|| kept.now()).map_err(|failure| raised(py, failure))?;
         let first = Arc::clone(&version.database);
         let is_nothing = first.tables().next().is_none() && first.logs().next().is_none();
         if !first.files().is_database() && is_nothing {
@@ -134,16 +131,8 @@ impl Database {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = key.py();
         let key = borrow(key)?;
-        let found = py.detach(|| self.kept.get(&key)).map_err(|error| from_error(py, &error))?;
-        match found {
-            Found::Value(value) => Ok(value.map(|value| PyBytes::new(py, &value).into_any()).or(default)),
-            Found::NoManifest(version) => match version.database.manifest() {
-                Err(error) => Err(from_error(py, error)),
-                Ok(_) => Ok(default),
-            },
-            Found::Contradicted(fault) => Err(from_fault(py, None, &fault)),
-            Found::Closed => Err(closed()),
-        }
+        let value = py.detach(|| self.kept.get(&key)).map_err(|failure| raised(py, failure))?;
+        Ok(value.map(|value| PyBytes::new(py, &value).into_any()).or(default))
     }
 
     /// Returns the values of many keys, each None if absent, in the order of the keys.
@@ -161,10 +150,7 @@ impl Database {
                 lookups.into_iter().collect::<Result<Vec<Lookup>, _>>()
             })
         })?;
-        let lookups = lookups.map_err(|error: Error| match version.contradiction(&error) {
-            Some(fault) => from_fault(py, None, fault),
-            None => from_error(py, &error),
-        })?;
+        let lookups = lookups.map_err(|error: Error| raised(py, version.explain(error)))?;
         let value = |found| value_of(found).map(|value| PyBytes::new(py, &value));
         Ok(lookups.into_iter().map(value).collect())
     }
@@ -185,19 +171,12 @@ impl Database {
         include_key: bool,
         include_value: bool,
     ) -> PyResult<Pairs> {
-        let range = RangeArguments {
-            prefix: prefix.as_ref(),
-            start: start.as_ref(),
-            stop: stop.as_ref(),
-            without_start: !include_start,
-            with_stop: include_stop,
-            reverse,
-        };
-        self.pairs(py, range.bounds()?, Parts::of(include_key, include_value))
+        let bounds = Bounds::of(&prefix, (&start, include_start), (&stop, include_stop), reverse)?;
+        self.pairs(py, bounds, include_key, include_value)
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Pairs> {
-        self.pairs(py, Bounds::default(), Parts::Both)
+        self.pairs(py, Bounds::default(), true, true)
     }
 
     /// Iterates over entries as `filterblock.scan` does: every version of each key, unless `newest` is true.
@@ -206,6 +185,7 @@ impl Database {
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn scan(
         &self,
+        py: Python<'_>,
         newest: bool,
         prefix: Option<Bound<'_, PyAny>>,
         start: Option<Bound<'_, PyAny>>,
@@ -215,25 +195,20 @@ impl Database {
         fields: Option<Vec<String>>,
     ) -> PyResult<Scan> {
         if self.kept.is_closed() {
-            return Err(closed());
+            return Err(raised(py, Failure::Closed));
         }
-        let range = RangeArguments {
-            prefix: prefix.as_ref(),
-            start: start.as_ref(),
-            stop: stop.as_ref(),
-            ..RangeArguments::default()
-        };
-        let request =
-            ScanRequest { all: !newest, range: range.bounds()?.to_range(), limit, ..ScanRequest::default() };
+        let range = Bounds::of(&prefix, (&start, true), (&stop, false), false)?.range;
+        let request = ScanRequest { all: !newest, range, limit, ..ScanRequest::default() };
         let engine = Engine::new().order(self.kept.order);
         let stream = begin(&engine, self.kept.path.clone(), request);
-        self.kept.add(&stream);
-        Ok(Scan::new(stream, on_error, crate::entry::fields(fields)?))
+        self.kept.streams.add(&stream);
+        Ok(Scan { stream, on_error, fields: crate::entry::fields(fields)? })
     }
 
     /// Closes the files and the iterators of the database.
     fn close(&self, py: Python<'_>) {
-        self.kept.close().iter().for_each(|stream| lock(stream, py).close());
+        self.kept.close();
+        self.kept.streams.close(py);
     }
 
     /// True once the database has been closed.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use filterblock_engine::report::{FileState, Version};
 use pyo3::IntoPyObjectExt as _;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
+use crate::errors::wrong;
 use crate::producer::Place;
 
 /// The attributes of an entry, in the order of `_asdict`.
@@ -23,10 +23,9 @@ pub(crate) type Fields = Option<Arc<[&'static str]>>;
 pub(crate) fn fields(names: Option<Vec<String>>) -> PyResult<Fields> {
     let Some(names) = names else { return Ok(None) };
     let known = |name: &String| {
-        NAMES.into_iter().find(|known| known == name).ok_or_else(|| {
-            let message = format!("fields: expected names among {}, found '{name}'", NAMES.join(", "));
-            PyValueError::new_err(message)
-        })
+        let expected = || format!("names among {}", NAMES.join(", "));
+        let known = NAMES.into_iter().find(|known| known == name);
+        known.ok_or_else(|| wrong("fields", expected(), format_args!("'{name}'")))
     };
     names.iter().map(known).collect::<PyResult<Vec<_>>>().map(|fields| Some(fields.into()))
 }

@@ -1,10 +1,12 @@
 //! The exceptions, which `_errors.py` declares.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use filterblock::{Error, escape_path};
 use filterblock_engine::rebuild::Failure;
 use filterblock_engine::report::{ErrorKind, Fault, RebuildStatus};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -66,4 +68,17 @@ fn make(py: Python<'_>, class: &str, path: Option<&Path>, fault: &Fault) -> PyEr
         py.import("filterblock._errors")?.getattr(class)?.call((text,), Some(&details))
     };
     exception().map_or_else(|error: PyErr| error, PyErr::from_value)
+}
+
+/// The exception for an argument of a wrong value.
+pub(crate) fn wrong(name: &str, expected: impl Display, found: impl Display) -> PyErr {
+    PyValueError::new_err(format!("{name}: expected {expected}, found {found}"))
+}
+
+/// The exception for an object of a wrong type.
+pub(crate) fn wrong_type(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    match found.get_type().name() {
+        Ok(found) => PyTypeError::new_err(format!("{expected}, found {found}")),
+        Err(error) => error,
+    }
 }

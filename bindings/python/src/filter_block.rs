@@ -12,13 +12,7 @@ use crate::policy::policy;
 /// Reader of a filter block.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct FilterBlockReader {
-    reader: filterblock::FilterBlockReader<SharedPolicy>,
-}
-
-impl FilterBlockReader {
-    pub(crate) const fn of(reader: filterblock::FilterBlockReader<SharedPolicy>) -> Self {
-        Self { reader }
-    }
+    pub(crate) reader: filterblock::FilterBlockReader<SharedPolicy>,
 }
 
 #[pymethods]

@@ -1,74 +1,32 @@
 //! The iterators over entries, and over keys and values.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use filterblock_engine::report::Version;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::columns::{Columns, Gathered};
 use crate::entry::{Entry, Fields};
 use crate::errors::from_fault;
-use crate::stream::{Next, Stream};
+use crate::stream::{Next, Stream, lock};
 use crate::with::closed_by_with;
 
 /// Iterator over entries.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Scan {
-    stream: Arc<Mutex<Stream>>,
-    on_error: Option<Py<PyAny>>,
-    fields: Fields,
-}
-
-/// The parts of each entry that an iterator gives.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parts {
-    Both,
-    Key,
-    Value,
-    Neither,
-}
-
-impl Parts {
-    pub(crate) const fn of(with_key: bool, with_value: bool) -> Self {
-        match (with_key, with_value) {
-            (true, true) => Self::Both,
-            (true, false) => Self::Key,
-            (false, true) => Self::Value,
-            (false, false) => Self::Neither,
-        }
-    }
-
-    pub(crate) const fn has_value(self) -> bool {
-        matches!(self, Self::Both | Self::Value)
-    }
+    pub(crate) stream: Arc<Mutex<Stream>>,
+    pub(crate) on_error: Option<Py<PyAny>>,
+    pub(crate) fields: Fields,
 }
 
 /// Iterator over keys and values.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Pairs {
-    stream: Arc<Mutex<Stream>>,
-    parts: Parts,
-}
-
-impl Scan {
-    pub(crate) const fn new(stream: Arc<Mutex<Stream>>, on_error: Option<Py<PyAny>>, fields: Fields) -> Self {
-        Self { stream, on_error, fields }
-    }
-}
-
-impl Pairs {
-    pub(crate) const fn new(stream: Arc<Mutex<Stream>>, parts: Parts) -> Self {
-        Self { stream, parts }
-    }
-}
-
-/// Locks the stream. Other threads of Python run while this thread waits for the lock.
-pub(crate) fn lock<'a>(stream: &'a Mutex<Stream>, py: Python<'_>) -> MutexGuard<'a, Stream> {
-    // A panic leaves no stream half changed: the work that panicked is lost.
-    stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    pub(crate) stream: Arc<Mutex<Stream>>,
+    pub(crate) with_key: bool,
+    pub(crate) with_value: bool,
 }
 
 /// Gathers up to `count` entries, or all. A fault before the first entry is raised. A later fault ends the entries, and
@@ -80,10 +38,10 @@ fn columns(stream: &Mutex<Stream>, py: Python<'_>, count: Option<usize>) -> PyRe
         match stream.next(py)? {
             Next::Entry { key, value, .. } => gathered.add(key, value),
             Next::End => break,
-            Next::Fault(path, fault) if gathered.len() == 0 => {
-                return Err(from_fault(py, Some(&path), &fault));
-            }
             Next::Fault(path, fault) => {
+                if gathered.len() == 0 {
+                    return Err(from_fault(py, Some(&path), &fault));
+                }
                 stream.put_back(path, fault);
                 break;
             }
@@ -168,11 +126,13 @@ impl Scan {
 impl Pairs {
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let found = match lock(&self.stream, py).next(py)? {
-            Next::Entry { key, value, .. } => match self.parts {
-                Parts::Both => PyTuple::new(py, [PyBytes::new(py, key), PyBytes::new(py, value)])?.into_any(),
-                Parts::Key => PyBytes::new(py, key).into_any(),
-                Parts::Value => PyBytes::new(py, value).into_any(),
-                Parts::Neither => py.None().into_bound(py),
+            Next::Entry { key, value, .. } => match (self.with_key, self.with_value) {
+                (true, true) => {
+                    PyTuple::new(py, [PyBytes::new(py, key), PyBytes::new(py, value)])?.into_any()
+                }
+                (true, false) => PyBytes::new(py, key).into_any(),
+                (false, true) => PyBytes::new(py, value).into_any(),
+                (false, false) => py.None().into_bound(py),
             },
             Next::End => return Ok(None),
             Next::Fault(path, fault) => return Err(from_fault(py, Some(&path), &fault)),

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use filterblock::policy::default_read_policies;
 use filterblock::{FilterPolicy as _, KeyBuf, SharedPolicy};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView};
 
 use crate::bytes_like::{borrow, share};
-use crate::errors::from_error;
+use crate::errors::{from_error, wrong, wrong_type};
 use crate::keys::Keys;
 
 /// LevelDB's filter policy.
@@ -94,13 +93,11 @@ pub(crate) fn policy(given: Option<&Bound<'_, PyAny>>) -> PyResult<SharedPolicy>
         return Ok(Arc::new(policy.get().policy));
     }
     let Ok(name) = given.extract::<String>() else {
-        let found = given.get_type().name()?;
-        let message = format!("policy: expected a BloomFilterPolicy or a name, found {found}");
-        return Err(PyTypeError::new_err(message));
+        return Err(wrong_type("policy: expected a BloomFilterPolicy or a name", given));
     };
     let known = default_read_policies();
     known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|policy| policy.name()).collect();
-        PyValueError::new_err(format!("policy: expected one of {}, found {name:?}", names.join(", ")))
+        wrong("policy", format_args!("one of {}", names.join(", ")), format_args!("{name:?}"))
     })
 }

@@ -1,12 +1,11 @@
 //! Entries in batches, as the work of an iterator produces them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
 
-use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
+use filterblock_engine::report::{Fault, FileState, ScanLine, Version};
 use filterblock_engine::{ScanCursor, ScanStep};
 
 /// The number of entries in the first batch. The next batches are larger, up to [`MOST_ENTRIES`].
@@ -18,13 +17,38 @@ const MOST_BYTES: usize = 256 << 10;
 /// The number of keys that are passed over in one step.
 pub(crate) const PASSED: u32 = 4096;
 
-/// The work of an iterator, which takes no thread between two steps.
-pub(crate) type Work = Box<dyn Walk>;
+/// The work of an iterator, which takes no thread between two steps, and what it has produced.
+pub(crate) struct Work {
+    /// `None`: at the end.
+    walk: Option<Box<dyn Walk>>,
+    pub(crate) output: Output,
+    pub(crate) has_panicked: bool,
+}
 
 pub(crate) trait Walk: Send {
-    /// Goes on until a batch has been sent, or over some thousand keys. Returns false at the end. An error means that
-    /// nobody wants more.
-    fn step(&mut self) -> io::Result<bool>;
+    /// Goes on until a batch is complete, or over some thousand keys. Returns false at the end.
+    fn step(&mut self, output: &mut Output) -> bool;
+}
+
+impl Work {
+    pub(crate) fn new(walk: impl Walk + 'static) -> Box<Self> {
+        Box::new(Self { walk: Some(Box::new(walk)), output: Output::default(), has_panicked: false })
+    }
+
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.walk.is_none()
+    }
+
+    /// Takes one step, up to the next batch or the end. The walk is dropped at the end, and its files with it.
+    pub(crate) fn step(&mut self) {
+        let Some(walk) = &mut self.walk else { return };
+        let stepped = catch_unwind(AssertUnwindSafe(|| walk.step(&mut self.output)));
+        if !matches!(stepped, Ok(true)) {
+            self.walk = None;
+            self.has_panicked = stepped.is_err();
+            self.output.flush();
+        }
+    }
 }
 
 /// Entries, with their keys and values end to end.
@@ -43,7 +67,7 @@ pub(crate) struct Item {
 }
 
 /// The facts about an entry besides its key and value.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Place {
     /// The number of the file, in the order in which files were named.
     pub(crate) file: usize,
@@ -52,9 +76,6 @@ pub(crate) struct Place {
     pub(crate) state: Option<FileState>,
 }
 
-/// The place of entries of which only key and value are wanted.
-pub(crate) const NOWHERE: Place = Place { file: 0, offset: 0, version: None, state: None };
-
 pub(crate) enum Message {
     Batch(Batch),
     Fault(PathBuf, Fault),
@@ -62,58 +83,46 @@ pub(crate) enum Message {
 }
 
 /// Puts batches together.
-pub(crate) struct Producer {
-    sender: Sender<Message>,
-    /// Batches that were used up, whose memory is used again.
-    used: Receiver<Batch>,
+#[derive(Default)]
+pub(crate) struct Output {
+    /// What the reader has not taken yet.
+    pub(crate) messages: VecDeque<Message>,
+    /// A batch that was used up, whose memory is used again.
+    pub(crate) used: Option<Batch>,
     batch: Batch,
+    /// The number of entries that complete the batch; 0: [`FIRST_ENTRIES`].
     most_entries: usize,
     files: HashMap<OsString, usize>,
     last_file: Option<(OsString, usize)>,
 }
 
-impl Producer {
-    /// Makes a producer, and the sender by which batches that were used up come back to it.
-    pub(crate) fn new(sender: Sender<Message>) -> (Self, Sender<Batch>) {
-        let (back, used) = channel();
-        let producer = Self {
-            sender,
-            used,
-            batch: Batch::default(),
-            most_entries: FIRST_ENTRIES,
-            files: HashMap::new(),
-            last_file: None,
-        };
-        (producer, back)
-    }
-
-    /// Sends the batch, unless it is empty.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
+impl Output {
+    /// Completes the batch, unless it is empty.
+    fn flush(&mut self) {
         if self.batch.items.is_empty() {
-            return Ok(());
+            return;
         }
-        let (entries, bytes) = (self.batch.items.len(), self.batch.bytes.len());
-        self.most_entries = self.most_entries.saturating_mul(2).min(MOST_ENTRIES);
-        let next = match self.used.try_recv() {
-            Ok(mut used) => {
+        self.most_entries = (self.most_entries * 2).clamp(2 * FIRST_ENTRIES, MOST_ENTRIES);
+        let next = match self.used.take() {
+            Some(mut used) => {
                 used.bytes.clear();
                 used.items.clear();
                 used.new_files.clear();
                 used
             }
-            Err(_) => Batch {
-                bytes: Vec::with_capacity(bytes),
-                items: Vec::with_capacity(entries),
+            None => Batch {
+                bytes: Vec::with_capacity(self.batch.bytes.len()),
+                items: Vec::with_capacity(self.batch.items.len()),
                 ..Batch::default()
             },
         };
         let batch = std::mem::replace(&mut self.batch, next);
-        self.send(Message::Batch(batch))
+        self.messages.push_back(Message::Batch(batch));
     }
 
-    /// Sends a message. An error means that nobody wants it any longer.
-    fn send(&self, message: Message) -> io::Result<()> {
-        self.sender.send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    fn send(&mut self, message: Message) {
+        self.flush();
+        self.messages.push_back(message);
     }
 
     #[inline]
@@ -139,74 +148,55 @@ impl Producer {
         number
     }
 
-    /// Returns true if no entry has been added since the last batch was sent, or at all.
+    /// Returns true if no entry has been added since the last batch was complete, or at all.
     #[inline]
     pub(crate) fn has_flushed(&self) -> bool {
         self.batch.items.is_empty()
     }
 
     #[inline]
-    pub(crate) fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
-        let file = self.number_of(row.path.as_os_str());
-        let place = Place { file, offset: row.offset, version: row.version, state: row.state };
-        self.pair(row.key, row.value, place)
-    }
-
-    /// Adds an entry. An error means that nobody wants more.
-    #[inline]
-    pub(crate) fn pair(&mut self, key: &[u8], value: &[u8], place: Place) -> io::Result<()> {
+    pub(crate) fn pair(&mut self, key: &[u8], value: &[u8], place: Place) {
         let batch = &mut self.batch;
         batch.bytes.extend_from_slice(key);
         let key_end = batch.bytes.len();
         batch.bytes.extend_from_slice(value);
         let value_end = batch.bytes.len();
         batch.items.push(Item { key_end, value_end, place });
-        if batch.items.len() >= self.most_entries || value_end >= MOST_BYTES { self.flush() } else { Ok(()) }
+        if batch.items.len() >= self.most_entries.max(FIRST_ENTRIES) || value_end >= MOST_BYTES {
+            self.flush();
+        }
     }
 
-    pub(crate) fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
-        self.flush()?;
-        self.send(Message::Fault(path.to_owned(), fault.clone()))
+    pub(crate) fn fault(&mut self, path: &Path, fault: &Fault) {
+        self.send(Message::Fault(path.to_owned(), fault.clone()));
     }
 }
 
-/// A scan as the work of an iterator.
-pub(crate) struct ScanWork {
-    pub(crate) cursor: ScanCursor,
-    pub(crate) producer: Producer,
-}
-
-impl Walk for ScanWork {
-    fn step(&mut self) -> io::Result<bool> {
-        let producer = &mut self.producer;
+impl Walk for ScanCursor {
+    fn step(&mut self, output: &mut Output) -> bool {
         loop {
-            match self.cursor.step() {
-                ScanStep::Line => match self.cursor.line() {
-                    Some(ScanLine::Entry(_, row)) => producer.entry(&row)?,
+            match ScanCursor::step(self) {
+                ScanStep::Line => match self.line() {
+                    Some(ScanLine::Entry(_, row)) => {
+                        let file = output.number_of(row.path.as_os_str());
+                        let place =
+                            Place { file, offset: row.offset, version: row.version, state: row.state };
+                        output.pair(row.key, row.value, place);
+                    }
                     Some(ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault)) => {
-                        producer.fault(subject.path, fault)?;
+                        output.fault(subject.path, fault);
                     }
                     Some(ScanLine::End(subject, _)) => {
-                        for remark in subject.remarks {
-                            producer.flush()?;
-                            producer.send(Message::Note(remark.line()))?;
-                        }
+                        subject.remarks.iter().for_each(|remark| output.send(Message::Note(remark.line())));
                     }
                     None => {}
                 },
-                ScanStep::Pause => return Ok(true),
-                ScanStep::End => return Ok(false),
+                ScanStep::Pause => return true,
+                ScanStep::End => return false,
             }
-            if producer.has_flushed() {
-                return Ok(true);
+            if output.has_flushed() {
+                return true;
             }
         }
-    }
-}
-
-impl Drop for Producer {
-    fn drop(&mut self) {
-        // An error means that nobody wants the last entries.
-        let _ = self.flush();
     }
 }

@@ -1,22 +1,22 @@
 //! Reports: what `filterblock inspect`, `verify`, `tune` and `report` find.
 
 use std::fmt::Display;
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use filterblock::LegacyHash;
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{Fault, Tuned, Verified};
-use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, Request, Watch};
-use pyo3::exceptions::PyValueError;
+use filterblock_engine::report::{Fault, Outcome, Tuned, Verified, write_line};
+use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, Request};
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::bytes_like::borrow;
-use crate::errors::from_fault;
+use crate::errors::{from_fault, wrong};
 use crate::scan::order_of;
-use crate::work::{self, paths};
+use crate::work::{self, Found, paths};
 
 /// Finds out what tables and their filters are like.
 #[pyfunction]
@@ -30,23 +30,23 @@ pub(crate) fn inspect(
     max_output: Option<Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
-    let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
-        engine.watch(watch).inspect(inputs, &mut |line| match line {
-            InspectLine::Folder(folder) => found.add(&folder),
-            InspectLine::Table(mut inspected) => {
-                if let Some(filter) = inspected.table.filter.as_mut().filter(|_| filters) {
-                    filter.list = inspected.filters;
+    let (engine, inputs, _) = begin(&path, recursive, jobs, max_output)?;
+    reports(py, progress, engine, |engine, found| {
+        engine.inspect(inputs, &mut |line| {
+            found.add(|to| match line {
+                InspectLine::Folder(folder) => write_line(to, &folder),
+                InspectLine::Table(mut inspected) => {
+                    if let Some(filter) = inspected.table.filter.as_mut().filter(|_| filters) {
+                        filter.list = inspected.filters;
+                    }
+                    write_line(to, &inspected.table)
                 }
-                found.add(&inspected.table)
-            }
-            InspectLine::Other(other) => found.add(&*other),
-            InspectLine::Unreadable(unreadable) => found.add(&unreadable),
-            InspectLine::Totals(totals) => found.add(&totals),
+                InspectLine::Other(other) => write_line(to, &*other),
+                InspectLine::Unreadable(unreadable) => write_line(to, &unreadable),
+                InspectLine::Totals(totals) => write_line(to, &totals),
+            })
         })
-    })?;
-    outcome?;
-    Ok(reports)
+    })
 }
 
 /// Checks every block, entry and filter, and the MANIFEST.
@@ -63,13 +63,10 @@ pub(crate) fn verify(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
     let order = order_of(comparator)?;
-    let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let engine = engine.order(order);
-    let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
-        engine.watch(watch).verify(inputs, &mut |verified: Verified| found.add(&verified))
-    })?;
-    outcome?;
-    Ok(reports)
+    let (engine, inputs, _) = begin(&path, recursive, jobs, max_output)?;
+    reports(py, progress, engine.order(order), |engine, found| {
+        engine.verify(inputs, &mut |verified: Verified| found.add(|to| write_line(to, &verified)))
+    })
 }
 
 /// Finds out whether other filters would save reads or space.
@@ -93,14 +90,21 @@ pub(crate) fn tune(
         lookups.map(|keys| keys.try_iter()?.map(|key| PyResult::Ok(borrow(&key?)?.into_owned())).collect());
     let lookups = lookups.transpose()?.unwrap_or_default();
     let request = Request { lookups, budget, all, policy: policy.map(policy_of).transpose()? };
-    let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
-        engine.watch(watch).tune(inputs, &request, &mut |tuned: Tuned| {
-            let mut lines = Vec::new();
-            tuned.write_json(&mut lines)?;
-            found.add_lines(&lines)
-        })
-    })?;
+    let (engine, inputs, _) = begin(&path, recursive, jobs, max_output)?;
+    reports(py, progress, engine, |engine, found| {
+        engine.tune(inputs, &request, &mut |tuned: Tuned| found.add(|to| tuned.write_json(to)))
+    })
+}
+
+/// Returns what `look` finds with the engine.
+fn reports(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    engine: Engine,
+    look: impl FnOnce(Engine, &Found) -> io::Result<Outcome> + Send,
+) -> PyResult<Py<PyList>> {
+    let (reports, outcome) =
+        work::run(py, progress.as_ref(), |watch, found| look(engine.watch(watch), &found))?;
     outcome?;
     Ok(reports)
 }
@@ -131,10 +135,9 @@ pub(crate) fn report<'py>(
     max_output: Option<Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (engine, inputs) = begin(&path, false, jobs, max_output)?;
-    let is_one = paths(&path)?.1;
+    let (engine, inputs, is_one) = begin(&path, false, jobs, max_output)?;
     let (_, pages) = work::run(py, progress.as_ref(), |watch, _found| {
-        let engine = engine.watch(Arc::clone(&watch) as Arc<dyn Watch>);
+        let engine = engine.watch(watch);
         let page = |path: &PathBuf| {
             let request = PageRequest { verify, tune: tune.then(Request::default) };
             engine
@@ -151,37 +154,31 @@ pub(crate) fn report<'py>(
     }
 }
 
-/// Makes the engine with its limits, and the inputs that the engine is to look at.
+/// Makes the engine with its limits, and the inputs that the engine is to look at. `true`: a single path was given.
 fn begin(
     path: &Bound<'_, PyAny>,
     recursive: bool,
     jobs: Option<Bound<'_, PyAny>>,
     max_output: Option<Bound<'_, PyAny>>,
-) -> PyResult<(Engine, Inputs)> {
-    let mut engine = Engine::new();
-    if let Some(jobs) = jobs_of(jobs)? {
-        engine = engine.jobs(jobs);
-    }
-    if let Some(bytes) = max_output {
-        engine = engine.max_output(number("max_output", &bytes, 0..=u64::MAX)?);
-    }
-    let (paths, _) = paths(path)?;
-    Ok((engine, Inputs { paths, recursive, ..Inputs::default() }))
+) -> PyResult<(Engine, Inputs, bool)> {
+    let engine = jobs_of(jobs)?.into_iter().fold(Engine::new(), Engine::jobs);
+    let max_output = max_output.map(|bytes| number("max_output", &bytes, 0..=u64::MAX)).transpose()?;
+    let engine = max_output.into_iter().fold(engine, Engine::max_output);
+    let (paths, is_one) = paths(path)?;
+    Ok((engine, Inputs { paths, recursive, ..Inputs::default() }, is_one))
 }
 
 pub(crate) fn jobs_of(jobs: Option<Bound<'_, PyAny>>) -> PyResult<Option<u16>> {
-    let jobs = jobs.map(|jobs| number("jobs", &jobs, 1..=MAX_JOBS as u64)).transpose()?;
-    Ok(jobs.and_then(|jobs| u16::try_from(jobs).ok()))
+    jobs.map(|jobs| number("jobs", &jobs, 1..=MAX_JOBS as u16)).transpose()
 }
 
-pub(crate) fn wrong(name: &str, expected: impl Display, found: impl Display) -> PyErr {
-    PyValueError::new_err(format!("{name}: expected {expected}, found {found}"))
-}
-
-pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>, range: RangeInclusive<u64>) -> PyResult<u64> {
+pub(crate) fn number<'py, T>(name: &str, value: &Bound<'py, PyAny>, range: RangeInclusive<T>) -> PyResult<T>
+where
+    T: FromPyObjectOwned<'py> + PartialOrd + Display,
+{
     let number = value.py().import("operator")?.call_method1("index", (value,))?;
     match number.extract() {
         Ok(number) if range.contains(&number) => Ok(number),
-        _ => Err(wrong(name, format_args!("{} to {}", range.start(), range.end()), number)),
+        _ => Err(wrong(name, format_args!("{} to {}", range.start(), range.end()), &number)),
     }
 }

@@ -9,12 +9,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::errors::from_failure;
-use crate::reports::{jobs_of, number, policy_of, wrong};
+use crate::errors::{from_failure, wrong};
+use crate::reports::{jobs_of, number, policy_of};
 use crate::work::{self, Found, Progress, paths};
 
 /// The most bits a key, as for the program.
-const MOST_BITS: u64 = 100;
+const MOST_BITS: u32 = 100;
 
 /// Gives the tables of closed databases new filters.
 #[pyfunction]
@@ -41,7 +41,9 @@ pub(crate) fn rebuild(
     keep_undo: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
-    one_of([to.is_some(), in_place, undo, discard])?;
+    if [to.is_some(), in_place, undo, discard].into_iter().filter(|given| *given).count() != 1 {
+        return Err(PyTypeError::new_err("expected one of to, in_place, undo and discard"));
+    }
     if drop && (bits_per_key.is_some() || policy.is_some() || hash.is_some() || base_lg.is_some()) {
         return Err(PyTypeError::new_err("drop: expected no options for new filters beside it"));
     }
@@ -63,18 +65,10 @@ pub(crate) fn rebuild(
     };
     each(py, paths, progress.as_ref(), |path, watch, found| {
         let report = filterblock_engine::rebuild::rebuild(path, &request, watch)?;
-        let mut lines = Vec::new();
-        let _ = report.write_json(path, &mut lines).and_then(|()| found.add_lines(&lines));
+        // If nobody wants the report, the work is still done.
+        let _ = found.add(|to| report.write_json(path, to));
         Ok(())
     })
-}
-
-/// Fails unless exactly one of these was given.
-fn one_of(given: [bool; 4]) -> PyResult<()> {
-    match given.iter().filter(|given| **given).count() {
-        1 => Ok(()),
-        _ => Err(PyTypeError::new_err("expected one of to, in_place, undo and discard")),
-    }
 }
 
 fn new_filters(
@@ -129,8 +123,8 @@ pub(crate) fn repair(
     };
     each(py, vec![one_path(&path)?], progress.as_ref(), |path, watch, found| {
         let report = filterblock_engine::repair::repair(path, &request, watch)?;
-        let mut lines = Vec::new();
-        let _ = report.write_json(path, &mut lines).and_then(|()| found.add_lines(&lines));
+        // If nobody wants the report, the work is still done.
+        let _ = found.add(|to| report.write_json(path, to));
         Ok(())
     })
 }
@@ -164,5 +158,5 @@ fn hash_of(name: &str) -> PyResult<LegacyHash> {
 }
 
 fn bits_of(bits: &Bound<'_, PyAny>) -> PyResult<u32> {
-    Ok(number("bits_per_key", bits, 1..=MOST_BITS)? as u32)
+    number("bits_per_key", bits, 1..=MOST_BITS)
 }

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use filterblock_engine::{Engine, Inputs, KeyOrder, ScanRequest};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bounds::RangeArguments;
+use crate::bounds::Bounds;
 use crate::entry::fields;
+use crate::errors::wrong;
 use crate::iterators::Scan;
 use crate::kept::FILES;
-use crate::producer::{ScanWork, Work};
 use crate::stream::Stream;
 
 /// Returns the order that the caller says keys are in, for databases without a sound MANIFEST.
@@ -20,10 +19,7 @@ pub(crate) fn order_of(comparator: Option<&str>) -> PyResult<Option<KeyOrder>> {
         None => Ok(None),
         Some("bytewise") => Ok(Some(KeyOrder::Bytewise)),
         Some("idb_cmp1") => Ok(Some(KeyOrder::Idb)),
-        Some(other) => {
-            let message = format!("comparator: expected \"bytewise\" or \"idb_cmp1\", found {other:?}");
-            Err(PyValueError::new_err(message))
-        }
+        Some(other) => Err(wrong("comparator", "\"bytewise\" or \"idb_cmp1\"", format_args!("{other:?}"))),
     }
 }
 
@@ -33,9 +29,7 @@ pub(crate) fn begin(engine: &Engine, path: PathBuf, request: ScanRequest) -> Arc
     let engine = engine.clone().files(FILES.clone());
     // Looking for blocks in a large file is one step.
     let is_slow = request.carve;
-    let work = |producer| -> Work { Box::new(ScanWork { cursor: engine.scan(inputs, request), producer }) };
-    let stream = Stream::new(work, is_slow);
-    Arc::new(Mutex::new(stream))
+    Stream::new(engine.scan(inputs, request), is_slow)
 }
 
 /// Iterates over the entries of a database, a table or a log.
@@ -58,24 +52,15 @@ pub(crate) fn scan(
     fields: Option<Vec<String>>,
 ) -> PyResult<Scan> {
     let fields = self::fields(fields)?;
-    let range = RangeArguments {
-        prefix: prefix.as_ref(),
-        start: start.as_ref(),
-        stop: stop.as_ref(),
-        ..RangeArguments::default()
-    };
     let request = ScanRequest {
         all: !newest,
         carve,
-        range: range.bounds()?.to_range(),
+        range: Bounds::of(&prefix, (&start, true), (&stop, false), false)?.range,
         limit,
         internal_keys,
         ..ScanRequest::default()
     };
     let engine = Engine::new().order(order_of(comparator)?);
-    let engine = match max_output {
-        Some(bytes) => engine.max_output(bytes),
-        None => engine,
-    };
-    Ok(Scan::new(begin(&engine, path, request), on_error, fields))
+    let engine = max_output.into_iter().fold(engine, Engine::max_output);
+    Ok(Scan { stream: begin(&engine, path, request), on_error, fields })
 }

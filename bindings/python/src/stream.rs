@@ -1,27 +1,23 @@
 //! The reader's side of an iterator: entry by entry from batches, which the reader's own thread or one of the shared
 //! threads produces.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use filterblock_engine::report::Fault;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
 use pyo3::types::PyString;
 
-use crate::ahead::{Asked, Job, Stepped, step};
-use crate::producer::{Batch, MOST_ENTRIES, Message, Place, Producer, Work};
+use crate::ahead::{Asked, Job};
+use crate::producer::{Batch, MOST_ENTRIES, Message, Place, Walk, Work};
 
-/// The time after which Python is asked whether a signal came.
-const PATIENCE: Duration = Duration::from_millis(50);
-
-/// The state of the work: here, handed to another thread, at its end, or given up because the iterator was closed.
+/// The state of the work: here, handed to another thread, or given up because the iterator was closed.
 enum Doing {
-    Here(Work),
+    Here(Box<Work>),
     Away(Arc<Job>),
-    Ended,
     Closed,
 }
 
@@ -30,15 +26,11 @@ pub(crate) struct Stream {
     doing: Doing,
     /// True if a single step may take a long time. Steps are then left to other threads, so that signals are noticed.
     is_slow: bool,
-    receiver: Receiver<Message>,
-    /// Takes back batches that were used up.
-    used: Sender<Batch>,
+    messages: VecDeque<Message>,
     batch: Batch,
     next: usize,
     /// The end of the previous entry in the batch.
     end: usize,
-    /// A fault that comes next.
-    fault: Option<(PathBuf, Fault)>,
     files: Vec<Py<PyString>>,
     notes: Vec<String>,
 }
@@ -51,22 +43,18 @@ pub(crate) enum Next<'a> {
 }
 
 impl Stream {
-    /// An iterator over what `work` gives to its producer. Nothing is read before the first entry is wanted.
-    pub(crate) fn new(work: impl FnOnce(Producer) -> Work, is_slow: bool) -> Self {
-        let (sender, receiver) = channel();
-        let (producer, used) = Producer::new(sender);
-        Self {
-            doing: Doing::Here(work(producer)),
+    /// An iterator over what `walk` produces. Nothing is read before the first entry is wanted.
+    pub(crate) fn new(walk: impl Walk + 'static, is_slow: bool) -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self {
+            doing: Doing::Here(Work::new(walk)),
             is_slow,
-            receiver,
-            used,
+            messages: VecDeque::new(),
             batch: Batch::default(),
             next: 0,
             end: 0,
-            fault: None,
             files: Vec::new(),
             notes: Vec::new(),
-        }
+        }))
     }
 
     /// Moves to the next entry. Other threads of Python run while this one waits.
@@ -87,12 +75,9 @@ impl Stream {
 
     /// Takes the next batch. `Some`: a fault or the end comes before it.
     fn refill(&mut self, py: Python<'_>) -> PyResult<Option<Next<'static>>> {
-        if let Some((path, fault)) = self.fault.take() {
-            return Ok(Some(Next::Fault(path, fault)));
-        }
         loop {
-            match self.receiver.try_recv() {
-                Ok(Message::Batch(batch)) => {
+            match self.messages.pop_front() {
+                Some(Message::Batch(batch)) => {
                     for file in &batch.new_files {
                         // A name that is not UTF-8 becomes what os.fsdecode makes of it.
                         self.files.push(file.as_os_str().into_pyobject(py)?.unbind());
@@ -101,17 +86,18 @@ impl Stream {
                     let is_large = batch.items.len() >= MOST_ENTRIES / 4 || batch.bytes.len() >= 64 << 10;
                     let used = std::mem::replace(&mut self.batch, batch);
                     (self.next, self.end) = (0, 0);
-                    // If the work has ended, nobody wants the batch.
-                    let _ = self.used.send(used);
+                    if let Doing::Here(work) = &mut self.doing {
+                        work.output.used = Some(used);
+                    }
                     if is_large {
                         self.hand_over();
                     }
                     return Ok(None);
                 }
-                Ok(Message::Fault(path, fault)) => return Ok(Some(Next::Fault(path, fault))),
-                Ok(Message::Note(note)) => self.notes.push(note),
-                Err(_) => match self.doing {
-                    Doing::Ended => return Ok(Some(Next::End)),
+                Some(Message::Fault(path, fault)) => return Ok(Some(Next::Fault(path, fault))),
+                Some(Message::Note(note)) => self.notes.push(note),
+                None => match &self.doing {
+                    Doing::Here(work) if work.has_ended() => return Ok(Some(Next::End)),
                     Doing::Closed => return Err(PyRuntimeError::new_err("the iterator is closed")),
                     _ => self.work(py)?,
                 },
@@ -121,7 +107,7 @@ impl Stream {
 
     fn hand_over(&mut self) {
         self.doing = match std::mem::replace(&mut self.doing, Doing::Closed) {
-            Doing::Here(work) => Doing::Away(Job::hand_over(work)),
+            Doing::Here(work) if !work.has_ended() => Doing::Away(Job::hand_over(work)),
             other => other,
         };
     }
@@ -131,38 +117,23 @@ impl Stream {
         if self.is_slow {
             self.hand_over();
         }
-        let is_slow = self.is_slow;
-        let stepped = match std::mem::replace(&mut self.doing, Doing::Closed) {
-            Doing::Here(work) => py.detach(|| step(work)),
-            Doing::Away(job) => {
-                let ask = || if is_slow { job.wait(PATIENCE) } else { job.ask(PATIENCE) };
-                match py.detach(ask) {
-                    Asked::Yours(work) => py.detach(|| step(work)),
-                    Asked::Done(stepped) => stepped,
-                    Asked::Running => {
-                        self.doing = Doing::Away(job);
-                        return py.check_signals();
-                    }
-                    Asked::Lost => {
-                        self.doing = Doing::Away(job);
-                        let message = "this iterator was being read ahead when the process was forked: \
-                                       only the parent can continue it";
-                        return Err(PyRuntimeError::new_err(message));
-                    }
+        match &mut self.doing {
+            Doing::Here(work) => py.detach(|| work.step()),
+            Doing::Away(job) => match py.detach(|| job.ask(self.is_slow)) {
+                Asked::Done(work) => self.doing = Doing::Here(work),
+                Asked::NotYet => return py.check_signals(),
+                Asked::Lost => {
+                    let message = "this iterator was being read ahead when the process was forked: \
+                                   only the parent can continue it";
+                    return Err(PyRuntimeError::new_err(message));
                 }
-            }
-            other => {
-                self.doing = other;
-                return Ok(());
-            }
-        };
-        match stepped {
-            Stepped::More(work) => self.doing = Doing::Here(work),
-            Stepped::Ended => self.doing = Doing::Ended,
-            Stepped::Panicked => {
-                self.doing = Doing::Ended;
-                let message = "reading has panicked: please report this";
-                return Err(PyRuntimeError::new_err(message));
+            },
+            Doing::Closed => {}
+        }
+        if let Doing::Here(work) = &mut self.doing {
+            self.messages.append(&mut work.output.messages);
+            if std::mem::take(&mut work.has_panicked) {
+                return Err(PyRuntimeError::new_err("reading has panicked: please report this"));
             }
         }
         py.check_signals()
@@ -170,7 +141,7 @@ impl Stream {
 
     /// Makes the fault come again, as the next item.
     pub(crate) fn put_back(&mut self, path: PathBuf, fault: Fault) {
-        self.fault = Some((path, fault));
+        self.messages.push_front(Message::Fault(path, fault));
     }
 
     /// The path of the file that an entry lies in.
@@ -186,7 +157,7 @@ impl Stream {
     /// Ends the work, and gives memory and files back.
     pub(crate) fn close(&mut self) {
         self.doing = Doing::Closed;
-        (self.receiver, self.used) = (channel().1, channel().0);
+        self.messages.clear();
         (self.batch, self.next, self.end) = (Batch::default(), 0, 0);
     }
 
@@ -195,20 +166,27 @@ impl Stream {
     }
 }
 
+/// Locks the stream. Other threads of Python run while this thread waits for the lock.
+pub(crate) fn lock<'a>(stream: &'a Mutex<Stream>, py: Python<'_>) -> MutexGuard<'a, Stream> {
+    // A panic leaves no stream half changed: the work that panicked is lost.
+    stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The open iterators of a database or table, which end with it.
 #[derive(Default)]
-pub(crate) struct Streams(Vec<Weak<Mutex<Stream>>>);
+pub(crate) struct Streams(Mutex<Vec<Weak<Mutex<Stream>>>>);
 
 impl Streams {
-    pub(crate) fn add(&mut self, stream: &Arc<Mutex<Stream>>) {
-        if self.0.len() == self.0.capacity() {
-            self.0.retain(|stream| stream.strong_count() > 0);
+    pub(crate) fn add(&self, stream: &Arc<Mutex<Stream>>) {
+        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if streams.len() == streams.capacity() {
+            streams.retain(|stream| stream.strong_count() > 0);
         }
-        self.0.push(Arc::downgrade(stream));
+        streams.push(Arc::downgrade(stream));
     }
 
-    /// Takes the iterators that are still there.
-    pub(crate) fn take(&mut self) -> Vec<Arc<Mutex<Stream>>> {
-        std::mem::take(&mut self.0).iter().filter_map(Weak::upgrade).collect()
+    pub(crate) fn close(&self, py: Python<'_>) {
+        let streams = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        streams.iter().filter_map(Weak::upgrade).for_each(|stream| lock(&stream, py).close());
     }
 }

@@ -6,23 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use filterblock::table::{ReadAt, ReadOptions};
-use filterblock::{Error, KeyFormat, SharedPolicy, escape_path};
+use filterblock::{Error, SharedPolicy, escape_path};
 use filterblock_engine::report::Fault;
 use filterblock_engine::{decode_limit, form_doubt, has_internal_keys};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::bounds::{Bounds, RangeArguments};
+use crate::bounds::Bounds;
 use crate::bytes_like::{borrow, is_bytes_like, share};
-use crate::errors::{from_error, from_fault};
+use crate::errors::{from_error, from_fault, wrong_type};
 use crate::filter_block::FilterBlockReader;
-use crate::iterators::{Pairs, Parts, Scan, lock};
+use crate::iterators::{Pairs, Scan};
+use crate::kept::value_of;
 use crate::keys::Keys;
-use crate::lookup::value_of;
-use crate::producer::Work;
 use crate::stream::{Stream, Streams};
-use crate::walk::{TableWanted, TableWork};
+use crate::walk::TableWork;
 use crate::with::closed_by_with;
 
 /// The greatest sequence number and the type of a value.
@@ -36,7 +35,7 @@ type Opened = filterblock::table::Table<Source>;
 pub(crate) struct Table {
     /// `None` if the table is closed.
     open: Mutex<Option<Arc<OpenTable>>>,
-    streams: Mutex<Streams>,
+    streams: Streams,
     path: Option<PathBuf>,
     internal_keys: bool,
     /// The reason why the form of the keys is not certain. A key that is not found may be there then.
@@ -69,7 +68,7 @@ impl Table {
         };
         let file_size = table.file_size();
         let open = Mutex::new(Some(Arc::new(OpenTable { table, filter })));
-        Ok(Self { open, streams: Mutex::default(), path, internal_keys, doubt, file_size })
+        Ok(Self { open, streams: Streams::default(), path, internal_keys, doubt, file_size })
     }
 
     fn open(&self) -> PyResult<Arc<OpenTable>> {
@@ -77,23 +76,30 @@ impl Table {
         open.clone().ok_or_else(|| PyRuntimeError::new_err("the table is closed"))
     }
 
-    /// An iterator that walks through the table.
-    fn stream(&self, py: Python<'_>, wanted: TableWanted) -> PyResult<Arc<Mutex<Stream>>> {
+    /// An iterator that walks through the table. `with_places`: keys are taken apart, and come with their places.
+    fn stream(
+        &self,
+        py: Python<'_>,
+        bounds: Bounds,
+        with_places: bool,
+        limit: Option<u64>,
+    ) -> PyResult<Arc<Mutex<Stream>>> {
         let open = self.open()?;
         let (index, filter) = (open.table.index_part(), open.table.filter_part());
         let again = Opened::from_parts(Arc::clone(open.table.source()), index, filter);
         let again = name(again, self.path.as_deref()).map_err(|error| from_error(py, &error))?;
-        let (cursor, path) = (again.into_cursor(), self.path.clone().unwrap_or_default());
-        let is_first = wanted.bounds.reverse;
-        let work = |producer| Box::new(TableWork { cursor, path, wanted, producer, is_first }) as Work;
+        let work = TableWork {
+            cursor: again.into_cursor(),
+            path: self.path.clone().unwrap_or_default(),
+            is_first: bounds.reverse,
+            bounds,
+            format: with_places.then(|| self.internal_keys.then(|| open.table.key_format())),
+            limit,
+            doubt: self.doubt.clone().filter(|_| with_places),
+        };
         let stream = Stream::new(work, false);
-        let stream = Arc::new(Mutex::new(stream));
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner).add(&stream);
+        self.streams.add(&stream);
         Ok(stream)
-    }
-
-    fn format(&self, open: &OpenTable) -> Option<KeyFormat> {
-        self.internal_keys.then(|| open.table.key_format())
     }
 
     /// The result for a key.
@@ -134,9 +140,7 @@ impl Table {
             py.detach(|| Self::of(Arc::new(bytes), None, &options, internal_keys))
         } else {
             let Ok(path) = source.extract::<PathBuf>() else {
-                let found = source.get_type().name()?;
-                let message = format!("source: expected a path or a bytes-like object, found {found}");
-                return Err(PyTypeError::new_err(message));
+                return Err(wrong_type("source: expected a path or a bytes-like object", source));
             };
             py.detach(|| {
                 let table = filterblock::table::Table::open_path(&path, &options)?;
@@ -206,8 +210,8 @@ impl Table {
 
     /// Iterates over stored keys and values in the order of the file.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Pairs> {
-        let wanted = TableWanted { bounds: Bounds::default(), format: None, limit: None, doubt: None };
-        Ok(Pairs::new(self.stream(py, wanted)?, Parts::Both))
+        let stream = self.stream(py, Bounds::default(), false, None)?;
+        Ok(Pairs { stream, with_key: true, with_value: true })
     }
 
     /// Iterates over entries in the order of the file, or in the opposite order.
@@ -227,24 +231,15 @@ impl Table {
         on_error: Option<Py<PyAny>>,
         fields: Option<Vec<String>>,
     ) -> PyResult<Scan> {
-        let range = RangeArguments {
-            prefix: prefix.as_ref(),
-            start: start.as_ref(),
-            stop: stop.as_ref(),
-            without_start: !include_start,
-            with_stop: include_stop,
-            reverse,
-        };
-        let format = Some(self.format(&*self.open()?));
-        let wanted = TableWanted { bounds: range.bounds()?, format, limit, doubt: self.doubt.clone() };
-        Ok(Scan::new(self.stream(py, wanted)?, on_error, crate::entry::fields(fields)?))
+        let bounds = Bounds::of(&prefix, (&start, include_start), (&stop, include_stop), reverse)?;
+        let stream = self.stream(py, bounds, true, limit)?;
+        Ok(Scan { stream, on_error, fields: crate::entry::fields(fields)? })
     }
 
     /// Closes the file, and the iterators.
     fn close(&self, py: Python<'_>) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner).take();
-        streams.iter().for_each(|stream| lock(stream, py).close());
+        self.streams.close(py);
         drop(open);
     }
 
@@ -275,7 +270,7 @@ impl Table {
     /// The filter block; None if the table has no filter block that can be read.
     #[getter]
     fn filter(&self) -> PyResult<Option<FilterBlockReader>> {
-        Ok(self.open()?.filter.clone().map(FilterBlockReader::of))
+        Ok(self.open()?.filter.clone().map(|reader| FilterBlockReader { reader }))
     }
 
     /// Name of the filter policy that the table names; None if it names none.

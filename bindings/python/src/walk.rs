@@ -1,7 +1,6 @@
 //! The work of iterators over a database that is kept, and over a table.
 
 use std::collections::HashSet;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,23 +10,16 @@ use filterblock::{InternalKey, KeyFormat};
 use filterblock_engine::report::{Fault, Version as KeyVersion};
 
 use crate::bounds::Bounds;
-use crate::kept::{KeptOpener, MAX_ROUNDS, OpenDatabase, Version};
-use crate::producer::{NOWHERE, PASSED, Place, Producer, Walk};
-
-/// The request to an iterator over a database.
-#[derive(Clone, Default)]
-pub(crate) struct Wanted {
-    pub(crate) bounds: Bounds,
-    pub(crate) with_value: bool,
-}
+use crate::kept::{Failure, KeptOpener, MAX_ROUNDS, OpenDatabase, Version};
+use crate::producer::{Output, PASSED, Place, Walk};
 
 /// Walks through a database as it is at first. If a table vanishes, goes on after the last entry, in the database as it
 /// is then.
 pub(crate) struct DatabaseWork {
     kept: Arc<OpenDatabase>,
     version: Arc<Version>,
-    wanted: Wanted,
-    producer: Producer,
+    bounds: Bounds,
+    with_value: bool,
     /// `None`: the faults of the database come first.
     scan: Option<Scan<'static, KeptOpener>>,
     /// How many times in a row the database was read anew without an entry; `None`: not yet.
@@ -42,22 +34,23 @@ impl DatabaseWork {
     pub(crate) fn new(
         kept: Arc<OpenDatabase>,
         version: Arc<Version>,
-        wanted: Wanted,
-        producer: Producer,
+        bounds: Bounds,
+        with_value: bool,
     ) -> Self {
-        Self { kept, version, wanted, producer, scan: None, rounds: None, told: HashSet::new(), last: None }
+        let told = HashSet::new();
+        Self { kept, version, bounds, with_value, scan: None, rounds: None, told, last: None }
     }
 
     /// Reports the faults, and begins to read. Returns false if the database cannot be read.
-    fn begin(&mut self) -> io::Result<bool> {
-        let Self { kept, version, producer, told, .. } = self;
+    fn begin(&mut self, output: &mut Output) -> bool {
+        let version = &self.version;
         if self.rounds.is_none() {
-            version.state_faults().iter().try_for_each(|fault| producer.fault(&kept.path, fault))?;
+            version.state_faults().iter().for_each(|fault| output.fault(&self.kept.path, fault));
             self.rounds = Some(0);
         }
         for (number, fault) in &version.contradicted {
-            if told.insert(*number) {
-                producer.fault(&kept.path, fault)?;
+            if self.told.insert(*number) {
+                output.fault(&self.kept.path, fault);
             }
         }
         let database = &version.database;
@@ -65,78 +58,75 @@ impl DatabaseWork {
             Some(writes) => database.scan_over(&version.options, version.opener(), writes),
             None => database.scan_with(&version.options, version.opener()),
         };
-        match scan {
-            Ok(mut scan) => {
-                begin(&mut scan, &self.wanted.bounds, version.is_bytewise);
-                self.scan = Some(scan);
-                Ok(true)
-            }
-            Err(error) => producer.fault(database.dir(), &Fault::from(error)).map(|()| false),
-        }
+        let begun = scan.map(|mut scan| {
+            begin(&mut scan, &self.bounds, version.is_bytewise);
+            self.scan = Some(scan);
+        });
+        begun.map_err(|error| output.fault(database.dir(), &Fault::from(error))).is_ok()
     }
 
     /// Reads the database as it is now. Returns false if it is closed or cannot be read.
-    fn again(&mut self) -> io::Result<bool> {
+    fn again(&mut self, output: &mut Output) -> bool {
         let last = self.last.take();
         self.rounds = Some(if last.is_some() { 0 } else { self.rounds.unwrap_or_default() + 1 });
-        last.iter().for_each(|last| self.wanted.bounds.go_on_after(last));
+        last.iter().for_each(|last| self.bounds.go_on_after(last));
         self.scan = None;
         self.kept.forget();
         match self.kept.now() {
-            Ok(Some(version)) => self.version = version,
-            Ok(None) => return Ok(false),
-            Err(error) => {
-                return self.producer.fault(&self.kept.path, &Fault::from(error)).map(|()| false);
+            Ok(version) => {
+                self.version = version;
+                return true;
             }
+            Err(Failure::Read(error)) => output.fault(&self.kept.path, &Fault::from(error)),
+            Err(_) => {}
         }
-        Ok(true)
+        false
     }
 }
 
 impl Walk for DatabaseWork {
-    fn step(&mut self) -> io::Result<bool> {
+    fn step(&mut self, output: &mut Output) -> bool {
         let mut passed = 0;
         loop {
             let Some(scan) = &mut self.scan else {
-                if !self.begin()? {
-                    return Ok(false);
+                if !self.begin(output) {
+                    return false;
                 }
                 continue;
             };
-            let (Wanted { bounds, with_value }, producer) = (&self.wanted, &mut self.producer);
+            let bounds = &self.bounds;
             let is_bytewise = self.version.is_bytewise;
             match if bounds.reverse { scan.prev() } else { scan.next() } {
                 Ok(true) => {}
-                Ok(false) => return Ok(false),
+                Ok(false) => return false,
                 Err(error) => {
                     let may_vanish = self.rounds.is_some_and(|rounds| rounds < MAX_ROUNDS) && is_bytewise;
                     if !(may_vanish && self.version.has_vanished(&error)) {
-                        producer.fault(self.version.database.dir(), &Fault::from(error))?;
-                    } else if !self.again()? {
-                        return Ok(false);
+                        output.fault(self.version.database.dir(), &Fault::from(error));
+                    } else if !self.again(output) {
+                        return false;
                     }
                     continue;
                 }
             }
-            let Some(entry) = scan.entry() else { return Ok(false) };
+            let Some(entry) = scan.entry() else { return false };
             let key = entry.key.user_key;
-            if !bounds.contains(key) {
-                let is_over = if bounds.reverse { bounds.is_below(key) } else { bounds.is_behind(key) };
-                if is_bytewise && is_over {
-                    return Ok(false);
+            if !bounds.range.contains(key) {
+                if is_bytewise && bounds.is_past(key) {
+                    return false;
                 }
                 passed += 1;
                 if passed == PASSED {
-                    return Ok(true);
+                    return true;
                 }
                 continue;
             }
-            producer.pair(key, if *with_value { entry.value } else { &[] }, NOWHERE)?;
+            output.pair(key, if self.with_value { entry.value } else { &[] }, Place::default());
             let last = self.last.get_or_insert_default();
             last.clear();
             last.extend_from_slice(key);
-            if producer.has_flushed() {
-                return Ok(true);
+            if output.has_flushed() {
+                return true;
             }
         }
     }
@@ -144,39 +134,33 @@ impl Walk for DatabaseWork {
 
 /// Moves to the beginning of the range, in its direction.
 fn begin(scan: &mut Scan<'_, KeptOpener>, bounds: &Bounds, is_bytewise: bool) {
-    match (bounds.reverse, &bounds.low, &bounds.high) {
-        (true, _, Some(high)) if is_bytewise => scan.seek(high),
+    match (bounds.reverse, &bounds.range.from, &bounds.range.to) {
+        (true, _, Some(to)) if is_bytewise => scan.seek(to),
         (true, ..) => scan.seek_to_last(),
-        (false, Some(low), _) if is_bytewise => scan.seek(low),
+        (false, Some(from), _) if is_bytewise => scan.seek(from),
         (false, ..) => {}
     }
-}
-
-/// The request to an iterator over a table.
-pub(crate) struct TableWanted {
-    pub(crate) bounds: Bounds,
-    /// `Some`: keys are taken apart, and come with their places. `None`: keys come as they are stored.
-    pub(crate) format: Option<Option<KeyFormat>>,
-    pub(crate) limit: Option<u64>,
-    /// The reason why the form of the keys is not certain, which is reported first.
-    pub(crate) doubt: Option<Fault>,
 }
 
 /// Walks through a table in the order of the file, or in the opposite order. Goes on after a damaged block.
 pub(crate) struct TableWork<R: ReadAt + 'static> {
     pub(crate) cursor: Cursor<'static, R>,
     pub(crate) path: PathBuf,
-    pub(crate) wanted: TableWanted,
-    pub(crate) producer: Producer,
+    pub(crate) bounds: Bounds,
+    /// `Some`: keys are taken apart, and come with their places. `None`: keys come as they are stored.
+    pub(crate) format: Option<Option<KeyFormat>>,
+    pub(crate) limit: Option<u64>,
+    /// The reason why the form of the keys is not certain, which is reported first.
+    pub(crate) doubt: Option<Fault>,
     /// No entry has been sought yet.
     pub(crate) is_first: bool,
 }
 
 impl<R: ReadAt + Send + Sync + 'static> Walk for TableWork<R> {
-    fn step(&mut self) -> io::Result<bool> {
-        let Self { cursor, path, wanted: TableWanted { bounds, format, limit, doubt }, producer, .. } = self;
+    fn step(&mut self, output: &mut Output) -> bool {
+        let Self { cursor, path, bounds, format, limit, doubt, .. } = self;
         if let Some(doubt) = doubt.take() {
-            producer.fault(path, &doubt)?;
+            output.fault(path, &doubt);
         }
         let mut passed = 0;
         while *limit != Some(0) {
@@ -187,9 +171,9 @@ impl<R: ReadAt + Send + Sync + 'static> Walk for TableWork<R> {
             };
             match moved {
                 Ok(true) => {}
-                Ok(false) => return Ok(false),
+                Ok(false) => return false,
                 Err(error) => {
-                    producer.fault(path, &Fault::from(error))?;
+                    output.fault(path, &Fault::from(error));
                     cursor.skip_block();
                     continue;
                 }
@@ -197,28 +181,28 @@ impl<R: ReadAt + Send + Sync + 'static> Walk for TableWork<R> {
             let stored = cursor.key();
             let parsed = format.flatten().and_then(|format| InternalKey::parse(stored, format));
             let key = parsed.as_ref().map_or(stored, |key| key.user_key);
-            if !bounds.contains(key) {
+            if !bounds.range.contains(key) {
                 passed += 1;
                 if passed == PASSED {
-                    return Ok(true);
+                    return true;
                 }
                 continue;
             }
             let place = match format {
-                None => NOWHERE,
+                None => Place::default(),
                 Some(_) => Place {
-                    file: producer.number_of(path.as_os_str()),
+                    file: output.number_of(path.as_os_str()),
                     offset: cursor.block_handle().map_or(0, |handle| handle.offset),
                     version: parsed.map(|key| KeyVersion { sequence: key.sequence, kind: key.kind }),
                     state: None,
                 },
             };
-            producer.pair(key, cursor.value(), place)?;
+            output.pair(key, cursor.value(), place);
             limit.iter_mut().for_each(|left| *left -= 1);
-            if producer.has_flushed() {
-                return Ok(true);
+            if output.has_flushed() {
+                return true;
             }
         }
-        Ok(false)
+        false
     }
 }

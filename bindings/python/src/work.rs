@@ -9,12 +9,9 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use filterblock_engine::Watch;
-use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
-use serde::Serialize;
-use serde_json::Value;
+use pyo3::types::{IntoPyDict as _, PyList, PyString};
 
 /// The time between two looks at signals and progress.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -54,21 +51,14 @@ impl Progress {
 }
 
 /// Takes what the work finds.
-pub(crate) struct Found(Sender<Value>);
+pub(crate) struct Found(Sender<Vec<u8>>);
 
 impl Found {
-    /// Adds what was found out. An error means that the work is to end.
-    pub(crate) fn add(&self, report: &impl Serialize) -> io::Result<()> {
-        let report = serde_json::to_value(report)?;
-        self.0.send(report).map_err(|_| io::ErrorKind::BrokenPipe.into())
-    }
-
-    /// Adds lines of JSON.
-    pub(crate) fn add_lines(&self, lines: &[u8]) -> io::Result<()> {
-        lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).try_for_each(|line| {
-            let report = serde_json::from_slice(line)?;
-            self.0.send(report).map_err(|_| io::ErrorKind::BrokenPipe.into())
-        })
+    /// Adds the lines of JSON that `write` writes. An error means that the work is to end.
+    pub(crate) fn add(&self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+        let mut lines = Vec::new();
+        write(&mut lines)?;
+        self.0.send(lines).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
@@ -80,15 +70,17 @@ pub(crate) fn run<T: Send>(
     callback: Option<&Py<PyAny>>,
     work: impl FnOnce(Arc<Progress>, Found) -> T + Send,
 ) -> PyResult<(Py<PyList>, T)> {
-    let class = py.import("filterblock._reports")?.getattr("Report")?.unbind();
+    let class = py.import("filterblock._reports")?.getattr("Report")?;
+    let hook = [("object_hook", class)].into_py_dict(py)?;
+    let decode = py.import("json")?.call_method("JSONDecoder", (), Some(&hook))?.getattr("decode")?.unbind();
     let progress = Arc::<Progress>::default();
     let list = PyList::empty(py).unbind();
     let (sender, receiver) = channel();
-    let looked = |found: &mut Vec<Value>| {
+    let looked = |found: &mut Vec<u8>| {
         Python::attach(|py| {
             py.check_signals()?;
-            for value in found.drain(..) {
-                list.bind(py).append(to_python(py, value, class.bind(py))?)?;
+            for line in std::mem::take(found).split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                list.bind(py).append(decode.call1(py, (PyString::from_bytes(py, line)?,))?)?;
             }
             progress.tell(py, callback)
         })
@@ -102,7 +94,7 @@ pub(crate) fn run<T: Send>(
             let receiver = receiver;
             loop {
                 match receiver.recv_timeout(INTERVAL) {
-                    Ok(value) => found.push(value),
+                    Ok(lines) => found.extend(lines),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
@@ -122,36 +114,6 @@ pub(crate) fn run<T: Send>(
         })
     })?;
     Ok((list, result))
-}
-
-/// Turns a JSON value into a Python value. Objects become instances of `class`.
-pub(crate) fn to_python<'py>(
-    py: Python<'py>,
-    value: Value,
-    class: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    match value {
-        Value::Null => Ok(py.None().into_bound(py)),
-        Value::Bool(value) => value.into_bound_py_any(py),
-        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-            (Some(number), _) => number.into_bound_py_any(py),
-            (_, Some(number)) => number.into_bound_py_any(py),
-            _ => number.as_f64().into_bound_py_any(py),
-        },
-        Value::String(text) => text.into_bound_py_any(py),
-        Value::Array(values) => {
-            let list = PyList::empty(py);
-            values.into_iter().try_for_each(|value| list.append(to_python(py, value, class)?))?;
-            Ok(list.into_any())
-        }
-        Value::Object(fields) => {
-            let dict = class.call0()?.cast_into::<PyDict>().map_err(PyErr::from)?;
-            for (name, value) in fields {
-                dict.set_item(PyString::intern(py, &name), to_python(py, value, class)?)?;
-            }
-            Ok(dict.into_any())
-        }
-    }
 }
 
 /// Returns the paths given: one, or any number of them, each as `os.fsdecode` takes it. `true`: a single path was
