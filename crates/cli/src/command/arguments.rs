@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fmt::Display, sync::LazyLock};
 
-use clap::{Args, ValueEnum, builder::PossibleValue};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use filterblock::{LegacyHash, escape_path};
 use filterblock_engine::report::{Depth, Outcome, Verdict};
 use filterblock_engine::{Engine, Inputs, MAX_JOBS, Policy};
@@ -175,26 +176,32 @@ impl ValueEnum for PolicyName {
     }
 }
 
-/// The part of each table to read.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum DepthArgument {
-    /// The end: index, metaindex and filters; numbers of entries and measured rates stay unknown
-    Tail,
-    /// Also some data blocks, to estimate numbers from
-    Sample,
-    /// Every data block, so that entries and keys are counted
-    All,
+/// A parser of one of `values`: name, help, and what it stands for.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [(&'static str, &'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|(name, help, _)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).try_map(|given| {
+        let value = values.iter().find(|(name, ..)| *name == given);
+        value.map(|(.., value)| *value).ok_or("unknown")
+    })
 }
 
-impl DepthArgument {
-    pub(super) const fn depth(self) -> Depth {
-        match self {
-            Self::Tail => Depth::Tail,
-            Self::Sample => Depth::Sample,
-            Self::All => Depth::All,
-        }
-    }
-}
+/// The parts of each table to read.
+pub(super) const DEPTHS: &[(&str, &str, Depth)] = &[
+    (
+        "tail",
+        "The end: index, metaindex and filters; numbers of entries and measured rates stay unknown",
+        Depth::Tail,
+    ),
+    ("sample", "Also some data blocks, to estimate numbers from", Depth::Sample),
+    ("all", "Every data block, so that entries and keys are counted", Depth::All),
+];
+
+pub(super) const HASHES: &[(&str, &str, LegacyHash)] = &[
+    ("signed", "LevelDB up to 1.17 on x86", LegacyHash::Signed),
+    ("unsigned", "goleveldb, and LevelDB up to 1.17 on ARM", LegacyHash::Unsigned),
+];
 
 #[cfg(test)]
 mod tests {

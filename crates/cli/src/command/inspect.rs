@@ -7,7 +7,7 @@ use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies
 use filterblock_engine::InspectLine;
 use filterblock_engine::report::{Depth, write_line};
 
-use super::arguments::{DepthArgument, Jobs, Limits, Paths, exit_status};
+use super::arguments::{DEPTHS, Jobs, Limits, Paths, exit_status, one_of};
 use super::help::{self, ADVANCED, order};
 use crate::io::{Console, Progress};
 use crate::text::{ALL_LIVE, InspectStyle, TextInspect};
@@ -18,7 +18,7 @@ use crate::text::{ALL_LIVE, InspectStyle, TextInspect};
 /// Numbers from a sample have a ~. The false-positive rate is measured with random keys. A database is shown by level;
 /// --wide has a line for each table. A table by itself is shown in detail.
 #[derive(Args)]
-#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES_LONG, "", &STATUSES))]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(&[EXAMPLES, LAST_EXAMPLE].join("\n"), "", &STATUSES))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
@@ -32,8 +32,8 @@ pub(crate) struct Arguments {
     #[arg(long, display_order = order::JSON)]
     json: bool,
     /// What to read of each table: tail (index and filters), sample or all [default: sample]
-    #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "block", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
-    depth: Option<DepthArgument>,
+    #[arg(long, value_parser = one_of(DEPTHS), value_name = "DEPTH", conflicts_with = "block", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    depth: Option<Depth>,
     /// The paths are bare filter blocks, as extract writes them; - is standard input
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     block: bool,
@@ -47,10 +47,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "  filterblock inspect ~/db
   filterblock inspect --wide ~/db
   filterblock inspect 000005.ldb";
-const EXAMPLES_LONG: &str = "  filterblock inspect ~/db
-  filterblock inspect --wide ~/db
-  filterblock inspect 000005.ldb
-  filterblock extract 000005.ldb | filterblock inspect --block -";
+const LAST_EXAMPLE: &str = "  filterblock extract 000005.ldb | filterblock inspect --block -";
 const STATUSES: [(u8, &str); 3] = [
     (0, "fine, or could be better"),
     (1, "damaged, or false negatives"),
@@ -61,13 +58,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
     let progress = Arc::new(Progress::new(!arguments.json));
     let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(progress.clone());
-    let depth = arguments.depth.map(|depth| depth.depth());
-    let engine = engine.depth(depth.unwrap_or(Depth::Sample));
+    let depth = arguments.depth.unwrap_or(Depth::Sample);
+    let engine = engine.depth(depth);
     let mut text = TextInspect::new(InspectStyle {
         list_filters: arguments.filters,
         is_wide: arguments.wide,
         is_brief: paths.single().is_none(),
-        depth: depth.unwrap_or(Depth::Sample),
+        depth,
     });
     let mut show = |line| {
         progress.show(console, |console| match arguments.json {

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args};
 use filterblock::LegacyHash;
-use filterblock_engine::rebuild::{FilterRequest, Options, Request, rebuild};
+use filterblock_engine::rebuild::{Failure, FilterRequest, Options, Request, rebuild};
 use filterblock_engine::report::{RebuildStatus, Report};
 
-use super::arguments::{Jobs, PolicyName};
+use super::arguments::{HASHES, Jobs, PolicyName, one_of};
 use super::help::{self, ADVANCED};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
@@ -24,7 +24,7 @@ const EXIT_IN_USE: u8 = 3;
 ///
 /// A program uses filters only of its own policy. Tables that it writes later get its own setting.
 #[derive(Args)]
-#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES_LONG, MORE, &STATUSES))]
+#[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(&[EXAMPLES, LAST_EXAMPLE].join("\n"), MORE, &STATUSES))]
 #[command(override_usage = "filterblock rebuild --in-place|--to <NEW>|--undo|--discard [OPTIONS] <DB>")]
 #[command(group(ArgGroup::new("how").required(true).args(["to", "in_place", "undo", "discard"])))]
 pub(crate) struct Arguments {
@@ -67,8 +67,8 @@ pub(crate) struct Arguments {
     base_lg: Option<u8>,
     /// Which hash leveldb.BuiltinBloomFilter stands for, if no key tells: unsigned (goleveldb) or signed (LevelDB before
     /// 1.18 on x86)
-    #[arg(long, value_enum, hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
-    hash: Option<Hash>,
+    #[arg(long, value_parser = one_of(HASHES), hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    hash: Option<LegacyHash>,
     /// Do not keep the old tables
     #[arg(long, conflicts_with = "to", help_heading = ADVANCED, hide_short_help = true)]
     no_undo: bool,
@@ -85,10 +85,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "  filterblock rebuild ~/db --in-place --dry-run
   filterblock rebuild ~/db --in-place
   filterblock rebuild ~/db --in-place --policy leveldb.BuiltinBloomFilter2";
-const EXAMPLES_LONG: &str = "  filterblock rebuild ~/db --in-place --dry-run
-  filterblock rebuild ~/db --in-place
-  filterblock rebuild ~/db --in-place --policy leveldb.BuiltinBloomFilter2
-  filterblock rebuild --undo ~/db";
+const LAST_EXAMPLE: &str = "  filterblock rebuild --undo ~/db";
 const MORE: &str = "Each step, each refusal: docs/rebuild.md.";
 const STATUSES: [(u8, &str); 4] = [
     (0, "done"),
@@ -110,41 +107,25 @@ const OPTIONS: [&str; 10] = [
     "no_undo",
 ];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Hash {
-    /// LevelDB up to 1.17 on x86
-    Signed,
-    /// goleveldb, and LevelDB up to 1.17 on ARM
-    Unsigned,
-}
-
-impl From<Hash> for LegacyHash {
-    fn from(hash: Hash) -> Self {
-        match hash {
-            Hash::Signed => Self::Signed,
-            Hash::Unsigned => Self::Unsigned,
-        }
+/// Reports a failure. Returns its exit status.
+pub(super) fn failed(failure: &Failure, console: &mut Console) -> u8 {
+    console.message(failure);
+    match failure.status {
+        RebuildStatus::Refused => EXIT_REFUSED,
+        RebuildStatus::InUse => EXIT_IN_USE,
+        _ => EXIT_ERROR,
     }
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     // A signal stops the rebuild at the next point where it can stop, and only then ends the program.
-    let progress = Progress::deferring(!arguments.json);
-    let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
+    let progress = Progress::deferring(!arguments.json)?;
     let (dir, request) = (&arguments.database, arguments.request());
     let result = rebuild(dir, &request, &progress);
     progress.end();
     let (report, status) = match result {
         Ok(report) => (report, 0),
-        Err(failure) => {
-            console.message(&failure);
-            let status = match failure.status {
-                RebuildStatus::Refused => EXIT_REFUSED,
-                RebuildStatus::InUse => EXIT_IN_USE,
-                _ => EXIT_ERROR,
-            };
-            (Report::from(&failure), status)
-        }
+        Err(failure) => (Report::from(&failure), failed(&failure, console)),
     };
     report.notes.iter().for_each(|note| console.message(note));
     let shown = match arguments.json {
@@ -171,7 +152,7 @@ impl Arguments {
             false => FilterRequest::Make {
                 bits: self.bits_per_key,
                 policy: self.policy.map(|name| name.0.name().to_owned()),
-                hash: self.hash.map(LegacyHash::from),
+                hash: self.hash,
                 base_lg: self.base_lg,
             },
         };

@@ -5,23 +5,20 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use filterblock::LegacyHash;
 use filterblock_engine::page::repair_page;
 use filterblock_engine::repair::{Prefer, RepairRequest};
-use filterblock_engine::report::{RebuildStatus, RepairReport};
+use filterblock_engine::report::RepairReport;
 
-use super::arguments::{Jobs, Limits, PolicyName, about};
+use super::arguments::{HASHES, Jobs, Limits, PolicyName, about, one_of};
 use super::help::{self, ADVANCED};
 use super::keys::is_standard;
-use super::rebuild::Hash;
+use super::rebuild::failed;
 use super::reserved_names::{Output, check_name};
 use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
-/// The request or the state of the files does not allow the repair.
-const EXIT_REFUSED: u8 = 1;
-const EXIT_IN_USE: u8 = 3;
 /// The repair, or its dry run, was carried out, and something is or may be lost or stale.
 const EXIT_INCOMPLETE: u8 = 5;
 
@@ -49,8 +46,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// Keys that may be stale: newest keeps them, sound leaves them out
-    #[arg(long, value_enum, value_name = "WHICH", default_value = "newest", hide_possible_values = true)]
-    prefer: Preference,
+    #[arg(long, value_parser = one_of(PREFERENCES), value_name = "WHICH", default_value = "newest", hide_possible_values = true)]
+    prefer: Prefer,
     /// Report every file, not only losses
     #[arg(short, long)]
     verbose: bool,
@@ -66,8 +63,8 @@ pub(crate) struct Arguments {
     policy: Option<PolicyName>,
     /// Which hash leveldb.BuiltinBloomFilter stands for, if no key tells: unsigned (goleveldb) or signed (LevelDB before
     /// 1.18 on x86)
-    #[arg(long, value_enum, hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
-    hash: Option<Hash>,
+    #[arg(long, value_parser = one_of(HASHES), hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    hash: Option<LegacyHash>,
     /// Bits per key of the new filters [default: as before]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = ADVANCED, hide_short_help = true)]
     bits_per_key: Option<u32>,
@@ -89,36 +86,27 @@ const STATUSES: [(u8, &str); 5] = [
     (3, "another program has it open"),
 ];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Preference {
-    /// The newest version that is left counts
-    Newest,
-    /// Doubtful keys are left out: every key is certain, as far as the MANIFEST and the logs are
-    Sound,
-}
+const PREFERENCES: &[(&str, &str, Prefer)] = &[
+    ("newest", "The newest version that is left counts", Prefer::Newest),
+    (
+        "sound",
+        "Doubtful keys are left out: every key is certain, as far as the MANIFEST and the logs are",
+        Prefer::Sound,
+    ),
+];
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let mut page = Page::begin(arguments)?;
     // A signal stops the repair at the next point where it can stop, and only then ends the program.
-    let progress = Progress::deferring(!arguments.json);
-    let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
+    let progress = Arc::new(Progress::deferring(!arguments.json)?);
     let dir = &arguments.database;
-    let progress = Arc::new(progress);
     let engine = arguments.limits.engine(arguments.jobs.jobs, console).watch(Arc::clone(&progress) as _);
     let result = engine.repair_folder(dir, arguments.to.as_deref(), arguments.dry_run, &arguments.request());
     progress.end();
     let (report, status) = match result {
         Ok(report) if report.is_complete => (report, 0),
         Ok(report) => (report, EXIT_INCOMPLETE),
-        Err(failure) => {
-            console.message(&failure);
-            let status = match failure.status {
-                RebuildStatus::Refused => EXIT_REFUSED,
-                RebuildStatus::InUse => EXIT_IN_USE,
-                _ => EXIT_ERROR,
-            };
-            (RepairReport::from(&failure), status)
-        }
+        Err(failure) => (RepairReport::from(&failure), failed(&failure, console)),
     };
     if report.error.is_some() {
         report.notes.iter().for_each(|note| console.message(note));
@@ -173,22 +161,25 @@ impl<'a> Page<'a> {
         }
         check_name(output, Output::Other)?;
         let target = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
-        let folder = folder_of(&target);
-        let dir = fs::canonicalize(&arguments.database);
-        if folder.as_ref().is_ok_and(|folder| dir.is_ok_and(|dir| folder.starts_with(dir))) {
-            return Err(about(output)("the damaged database is only read; choose another folder"));
-        }
-        if let Some(to) = &arguments.to {
-            let new = fs::canonicalize(to);
-            if folder.as_ref().is_ok_and(|folder| new.is_ok_and(|new| folder.starts_with(new))) {
-                return Err(about(output)(
-                    "the new database needs an empty folder; choose another one for the page",
-                ));
+        let folder = folder_of(&target).ok();
+        let is_in = |dir: &Path| {
+            folder
+                .as_ref()
+                .is_some_and(|folder| fs::canonicalize(dir).is_ok_and(|dir| folder.starts_with(dir)))
+        };
+        let is_new = |to: &Path| {
+            folder.is_some() && folder == folder_of(to).ok() && target.file_name() == to.file_name()
+        };
+        let objection = match arguments.to.as_deref() {
+            _ if is_in(&arguments.database) => "the damaged database is only read; choose another folder",
+            Some(to) if is_in(to) => {
+                "the new database needs an empty folder; choose another one for the page"
             }
-            let is_same_folder = folder.is_ok_and(|folder| folder_of(to).is_ok_and(|other| other == folder));
-            if is_same_folder && target.file_name() == to.file_name() {
-                return Err(about(output)("the new database gets this name; choose another one"));
-            }
+            Some(to) if is_new(to) => "the new database gets this name; choose another one",
+            _ => "",
+        };
+        if !objection.is_empty() {
+            return Err(about(output)(objection));
         }
         WholeFile::create(output, true, None).map(|file| Self::File(file, output)).map_err(about(output))
     }
@@ -203,13 +194,10 @@ fn folder_of(path: &Path) -> io::Result<PathBuf> {
 impl Arguments {
     fn request(&self) -> RepairRequest {
         RepairRequest {
-            prefer: match self.prefer {
-                Preference::Newest => Prefer::Newest,
-                Preference::Sound => Prefer::Sound,
-            },
+            prefer: self.prefer,
             comparator: self.comparator.clone(),
             policy: self.policy.map(|name| name.0.name().to_owned()),
-            hash: self.hash.map(LegacyHash::from),
+            hash: self.hash,
             bits_per_key: self.bits_per_key,
         }
     }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock_engine::report::{Severity, Verdict};
+use filterblock_engine::report::{Depth, Severity, Verdict};
 use filterblock_engine::words::path_word;
-use filterblock_engine::{PathError, Request, is_log, page::PageRequest};
+use filterblock_engine::{Engine, PathError, Request, is_log, page::PageRequest};
 
-use super::arguments::{DepthArgument, Jobs, Limits, about};
+use super::arguments::{DEPTHS, Jobs, Limits, about, one_of};
 use super::help::{self, ADVANCED};
 use super::keys;
 use super::reserved_names::{Output, check_name};
@@ -44,8 +44,8 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "lookups", help_heading = ADVANCED, hide_short_help = true)]
     hex: bool,
     /// With --no-verify: tail, sample or all [default: sample]
-    #[arg(long, value_enum, value_name = "DEPTH", requires = "no_verify", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
-    depth: Option<DepthArgument>,
+    #[arg(long, value_parser = one_of(DEPTHS), value_name = "DEPTH", requires = "no_verify", hide_possible_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    depth: Option<Depth>,
     #[command(flatten)]
     jobs: Jobs,
 }
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     }
     let progress = Arc::new(Progress::new(true));
     let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(progress.clone());
-    let engine = arguments.depth.into_iter().fold(engine, |engine, depth| engine.depth(depth.depth()));
+    let engine = arguments.depth.into_iter().fold(engine, Engine::depth);
     let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
     let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune });
     progress.end();

@@ -19,14 +19,6 @@ struct State {
 }
 
 impl State {
-    fn watch(&mut self) -> io::Result<()> {
-        if !self.is_watching {
-            watch()?;
-            self.is_watching = true;
-        }
-        Ok(())
-    }
-
     /// Removes the unfinished files, and ends the program as `signal` would have done.
     fn end(&self, signal: i32) {
         for path in &self.unfinished {
@@ -42,6 +34,16 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The state, once a thread waits for signals.
+fn watched() -> io::Result<MutexGuard<'static, State>> {
+    let mut state = state();
+    if !state.is_watching {
+        watch()?;
+        state.is_watching = true;
+    }
+    Ok(state)
+}
+
 /// Keeps a temporary file on the list of the files that a signal removes.
 pub(crate) struct Unfinished {
     path: PathBuf,
@@ -53,8 +55,7 @@ impl Unfinished {
         make: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
     ) -> io::Result<(T, Self)> {
-        let mut state = state();
-        state.watch()?;
+        let mut state = watched()?;
         let file = make()?;
         let path = path(&file).to_owned();
         state.unfinished.push(path.clone());
@@ -63,10 +64,8 @@ impl Unfinished {
 
     /// Gives the file its name through `persist`. A signal ends the program before or after that, not during it.
     pub(crate) fn finish<T>(self, persist: impl FnOnce() -> T) -> T {
-        let state = state();
-        let result = persist();
-        drop(state);
-        result
+        let _state = state();
+        persist()
     }
 }
 
@@ -83,8 +82,7 @@ pub(crate) struct Deferred(());
 impl Deferred {
     /// Defers signals until the returned value is dropped.
     pub(crate) fn begin() -> io::Result<Self> {
-        let mut state = state();
-        state.watch()?;
+        let mut state = watched()?;
         state.deferred += 1;
         Ok(Self(()))
     }

@@ -36,9 +36,10 @@ impl Progress {
     }
 
     /// Like [`new`](Self::new), but also defers signals until the progress is dropped.
-    pub(crate) fn deferring(is_wanted: bool) -> io::Result<Self> {
+    pub(crate) fn deferring(is_wanted: bool) -> Result<Self, String> {
         let mut progress = Self::new(is_wanted);
-        progress.deferred = Some(Deferred::begin()?);
+        let deferred = Deferred::begin().map_err(|error| format!("waiting for signals: {error}"));
+        progress.deferred = Some(deferred?);
         Ok(progress)
     }
 

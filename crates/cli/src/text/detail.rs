@@ -8,10 +8,11 @@ use filterblock_engine::words::{
     count, counted, entries, measured, or_dash, path_word, percent, rate_interval, ratio, size,
 };
 
-use super::{filter_list, labelled::terminal_lines, list};
+use super::{filter_list, labelled::labelled, list};
 use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
+
 pub(crate) fn short(table: &Table, console: &mut Console) -> io::Result<()> {
     if table.is_opened() {
         let number =
@@ -23,15 +24,12 @@ pub(crate) fn short(table: &Table, console: &mut Console) -> io::Result<()> {
         line(console, "table", format!("{}{blocks}{codecs}{bytes}", number.unwrap_or_default()))?;
     }
     let Some(filter) = &table.filter else {
-        let names: Vec<_> = table.filter_names().map(|name| escape(name).to_string()).collect();
-        return match () {
-            () if !table.is_opened() || table.filter_error.is_some() => Ok(()),
-            () if names.is_empty() => {
+        return match unknown_policies(table) {
+            _ if !table.is_opened() || table.filter_error.is_some() => Ok(()),
+            Some(policies) => line(console, "filters", policies),
+            None => {
                 let command = format!("filterblock tune {}", path_word(&table.path));
                 line(console, "filters", format!("none (would they help? {command})"))
-            }
-            () => {
-                line(console, "filters", format!("of a policy that is not known here: {}", names.join(", ")))
             }
         };
     };
@@ -69,31 +67,16 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
         None => {}
     }
     if table.depth == Some(Depth::Tail) {
-        toned_line(console, "depth", Tone::Dim, list::TAIL_NOTE)?;
+        labelled(console, LABEL_WIDTH, (Tone::Dim, "depth"), (Tone::Dim, list::TAIL_NOTE))?;
     }
     for (what, problem) in table.problems() {
-        let lines = terminal_lines(console, LABEL_WIDTH + 4, problem);
-        for (number, line) in lines.iter().enumerate() {
-            let what = if number == 0 { what } else { "" };
-            console.line(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "), line)?;
-        }
+        labelled(console, LABEL_WIDTH, (Tone::Bad, what), (Tone::Plain, problem))?;
     }
     filters.iter().filter(|_| list_filters).try_for_each(|filters| filter_list::write(filters, console))
 }
 
 fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
-    toned_line(console, label, Tone::Plain, text)
-}
-
-fn toned_line(console: &mut Console, label: &str, tone: Tone, text: impl Display) -> io::Result<()> {
-    let lines = terminal_lines(console, LABEL_WIDTH + 4, &text.to_string());
-    for (number, line) in lines.into_iter().enumerate() {
-        let label = if number == 0 { label } else { "" };
-        let label = console.tone(Tone::Dim, format!("{label:LABEL_WIDTH$}"));
-        let line = console.tone(tone, line);
-        writeln!(console, "  {label}  {line}")?;
-    }
-    Ok(())
+    labelled(console, LABEL_WIDTH, (Tone::Dim, label), (Tone::Plain, &text.to_string()))
 }
 
 fn record_text(table: &Table, is_live: bool) -> String {
@@ -212,20 +195,21 @@ fn origin(table: &Table, console: &mut Console) -> io::Result<()> {
 }
 
 fn no_filter(table: &Table, console: &mut Console) -> io::Result<()> {
-    let names: Vec<_> = table.filter_names().map(|name| escape(name).to_string()).collect();
     if table.filter_error.is_some() {
         return line(console, "filter", "cannot be used");
     }
-    if !names.is_empty() {
-        return line(
-            console,
-            "filter",
-            format_args!("of a policy that is not known here: {}", names.join(", ")),
-        );
+    if let Some(policies) = unknown_policies(table) {
+        return line(console, "filter", policies);
     }
     line(console, "filter", "none")?;
     match table.filter_size_at_10_bits {
         Some(bytes) => line(console, "with 10 bits", format!("~{}", size(bytes))),
         None => Ok(()),
     }
+}
+
+/// The policies that the table names, of which none is known.
+fn unknown_policies(table: &Table) -> Option<String> {
+    let names: Vec<_> = table.filter_names().map(|name| escape(name).to_string()).collect();
+    (!names.is_empty()).then(|| format!("of a policy that is not known here: {}", names.join(", ")))
 }

@@ -15,7 +15,7 @@ use filterblock_engine::words::{
 
 use super::answer::{Answer, ShownProblem, names_text};
 use super::columns::{Cell, Column, Layout, width};
-use super::labelled::{paragraph, write_counts, write_headline};
+use super::labelled::{labelled, paragraph, write_counts, write_headline};
 use super::list::{Listing, entry_sum, table_name};
 use super::{detail, levels, verify};
 use crate::io::{Console, Tone};
@@ -382,12 +382,6 @@ impl Sums {
     }
 }
 
-/// Writes a text after a label, with its further lines below the first.
 fn label(console: &mut Console, label: &str, text: &str) -> io::Result<()> {
-    const LABEL_WIDTH: usize = 7;
-    for (number, line) in super::labelled::terminal_lines(console, LABEL_WIDTH + 4, text).iter().enumerate() {
-        let label = if number == 0 { label } else { "" };
-        writeln!(console, "  {label:LABEL_WIDTH$}  {line}")?;
-    }
-    Ok(())
+    labelled(console, 7, (Tone::Plain, label), (Tone::Plain, text))
 }

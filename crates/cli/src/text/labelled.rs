@@ -26,6 +26,22 @@ pub(super) fn paragraph(console: &mut Console, indent: usize, text: &str) -> io:
     terminal_lines(console, indent, text).into_iter().try_for_each(|line| writeln!(console, "{space}{line}"))
 }
 
+/// Writes `text` after a label of `width` columns, with its further lines below the first.
+pub(super) fn labelled(
+    console: &mut Console,
+    width: usize,
+    (label_tone, label): (Tone, &str),
+    (tone, text): (Tone, &str),
+) -> io::Result<()> {
+    let mut label = label;
+    for line in terminal_lines(console, width + 4, text) {
+        let (first, line) = (console.tone(label_tone, format!("{label:width$}")), console.tone(tone, line));
+        writeln!(console, "  {first}  {line}")?;
+        label = "";
+    }
+    Ok(())
+}
+
 pub(crate) fn write_line(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
     terminal_lines(console, 0, text).into_iter().try_for_each(|line| console.line(tone, line, ""))
 }

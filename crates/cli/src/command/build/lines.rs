@@ -27,8 +27,11 @@ impl<R: BufRead> Lines<R> {
         Self { input, name, hex, line: 0, buffer: Vec::new() }
     }
 
-    /// Reads the next line; `None` at the end. An empty line is an error.
-    pub(super) fn next(&mut self) -> Result<Option<KeyValue>, String> {
+    fn about_line(&self, message: &str) -> String {
+        format!("{}: line {}: {message}", self.name, self.line)
+    }
+
+    fn read(&mut self) -> Result<Option<KeyValue>, String> {
         self.buffer.clear();
         let read = self.input.read_until(b'\n', &mut self.buffer);
         let read = read.map_err(|error| format!("{}: {error}", self.name))?;
@@ -47,9 +50,14 @@ impl<R: BufRead> Lines<R> {
         let mut part = || parts.next().unwrap_or_else(|| Ok(Vec::new()));
         Ok(Some(KeyValue { key: part()?, line: self.line, value: part()? }))
     }
+}
 
-    fn about_line(&self, message: &str) -> String {
-        format!("{}: line {}: {message}", self.name, self.line)
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = Result<KeyValue, String>;
+
+    /// Reads the next line. An empty line is an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
     }
 }
 
@@ -60,9 +68,9 @@ mod tests {
     type Pair = (Vec<u8>, Vec<u8>);
 
     fn read(input: &[u8], hex: bool) -> Result<Vec<Pair>, String> {
-        let mut lines = Lines::new(input, "pairs".to_owned(), hex);
         let mut entries = Vec::new();
-        while let Some(KeyValue { key, value, line }) = lines.next()? {
+        for line in Lines::new(input, "pairs".to_owned(), hex) {
+            let KeyValue { key, value, line } = line?;
             entries.push((key, value));
             assert_eq!(line, entries.len() as u64);
         }

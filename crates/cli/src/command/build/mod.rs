@@ -160,14 +160,23 @@ fn build(arguments: &Arguments, input: Input, output: impl Write) -> Result<Tabl
     let builder = TableBuilder::new(output, write_options(arguments));
     let lines = Lines::new(input, input_name(&arguments.input), arguments.hex);
     let mut target = BuiltTable { builder, arguments, key: Vec::new(), last_line: 0 };
-    if arguments.sorted {
-        target.stream(lines)?
-    } else {
-        target.sort(lines)?
+    match arguments.sorted {
+        true => lines.into_iter().try_for_each(|entry| target.add(&entry?))?,
+        false => sorted(lines, arguments.internal_keys)?.iter().try_for_each(|entry| target.add(entry))?,
     }
     let finished = target.builder.finish();
     // The builder has flushed the output.
     finished.map(|(_, summary)| summary).map_err(|error| in_output(error.into_error(), &arguments.output))
+}
+
+/// Of equal keys, the first line comes first; with internal keys, the last line does, as the newest version.
+fn sorted(lines: Lines<Input>, internal_keys: bool) -> Result<Vec<KeyValue>, String> {
+    let mut entries = lines.collect::<Result<Vec<_>, _>>()?;
+    entries.sort_unstable_by(|a, b| {
+        let by_line = a.line.cmp(&b.line);
+        a.key.cmp(&b.key).then(if internal_keys { by_line.reverse() } else { by_line })
+    });
+    Ok(entries)
 }
 
 fn write_options(arguments: &Arguments) -> WriteOptions {
@@ -196,28 +205,6 @@ struct BuiltTable<'a, W: Write> {
 }
 
 impl<W: Write> BuiltTable<'_, W> {
-    fn stream(&mut self, mut lines: Lines<Input>) -> Result<(), Failure> {
-        while let Some(entry) = lines.next()? {
-            self.add(&entry)?;
-        }
-        Ok(())
-    }
-
-    fn sort(&mut self, mut lines: Lines<Input>) -> Result<(), Failure> {
-        let mut entries = Vec::new();
-        while let Some(entry) = lines.next()? {
-            entries.push(entry);
-        }
-        // Dropping the lines ends the progress bar.
-        drop(lines);
-        // Of equal keys, the first line comes first; with internal keys, the last line does, as the newest version.
-        entries.sort_unstable_by(|a, b| {
-            let by_line = a.line.cmp(&b.line);
-            a.key.cmp(&b.key).then(if self.arguments.internal_keys { by_line.reverse() } else { by_line })
-        });
-        entries.iter().try_for_each(|entry| self.add(entry))
-    }
-
     fn add(&mut self, entry: &KeyValue) -> Result<(), Failure> {
         self.key.clear();
         self.key.extend_from_slice(&entry.key);
