@@ -106,9 +106,9 @@ impl Drop for Deferred {
 
 /// Starts the thread that waits for signals. The first signal that is not put off ends the program.
 fn watch() -> io::Result<()> {
-    let mut signals = system::Signals::new()?;
+    let mut next = system::signals()?;
     let wait = move || {
-        while let Some(signal) = signals.wait() {
+        while let Some(signal) = next() {
             // If the program ends here, the lock is held until then, so that no other file is created.
             let state = state();
             if state.deferred == 0 {
@@ -125,23 +125,17 @@ mod system {
     use std::io;
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::Signals as Iterator;
+    use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    pub(super) struct Signals(Iterator);
-
-    impl Signals {
-        pub(super) fn new() -> io::Result<Self> {
-            let ignored = ignored();
-            // If the system does not report ignored signals, SIGHUP is taken to be ignored: `nohup` may have done so.
-            let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
-            let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
-            Iterator::new(signals).map(Self)
-        }
-
-        pub(super) fn wait(&mut self) -> Option<i32> {
-            self.0.forever().next()
-        }
+    /// Returns what waits for the next signal that is not ignored.
+    pub(super) fn signals() -> io::Result<impl FnMut() -> Option<i32> + Send> {
+        let ignored = ignored();
+        // If the system does not report ignored signals, SIGHUP is taken to be ignored: `nohup` may have done so.
+        let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
+        let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+        let mut signals = Signals::new(signals)?;
+        Ok(move || signals.forever().next())
     }
 
     /// The ignored signals, one bit each, from signal 1 on; `None`: the system does not report them.
@@ -171,22 +165,16 @@ mod system {
     /// The status of a program that Ctrl-C ends.
     const STATUS_CONTROL_C_EXIT: u32 = 0xc000_013a;
 
-    pub(super) struct Signals(Arc<AtomicBool>);
-
-    impl Signals {
-        pub(super) fn new() -> io::Result<Self> {
-            let caught = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(SIGINT, Arc::clone(&caught))?;
-            Ok(Self(caught))
-        }
-
-        /// Polls a flag: `signal_hook` offers nothing to wait for on Windows.
-        pub(super) fn wait(&mut self) -> Option<i32> {
-            while !self.0.swap(false, Ordering::Relaxed) {
+    /// Returns what waits for the next signal. Polls a flag: `signal_hook` offers nothing to wait for on Windows.
+    pub(super) fn signals() -> io::Result<impl FnMut() -> Option<i32> + Send> {
+        let caught = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(SIGINT, Arc::clone(&caught))?;
+        Ok(move || {
+            while !caught.swap(false, Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(50));
             }
             Some(SIGINT)
-        }
+        })
     }
 
     pub(super) fn end(_signal: i32) {

@@ -83,6 +83,21 @@ impl Layout {
         Self { columns: columns.into_iter().map(|column| (column, true)).collect() }
     }
 
+    /// Writes `rows` below their titles, in columns as wide as their widest cells.
+    pub(crate) fn write_all(
+        titles: &[(&'static str, Align)],
+        rows: Vec<Vec<Cell>>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let columns = titles.iter().enumerate().map(|(at, &(title, align))| {
+            let widths = rows.iter().filter_map(|row| row.get(at)).map(|cell| width(&cell.text));
+            Column { align, ..Column::left(title, widths.max().unwrap_or_default(), 0) }
+        });
+        let layout = Self::all(columns.collect());
+        layout.write_titles(console)?;
+        rows.into_iter().try_for_each(|row| layout.write(console, row))
+    }
+
     pub(crate) fn hidden(&self) -> Vec<&'static str> {
         let hidden = self.columns.iter().filter(|(_, shown)| !shown);
         hidden.map(|(column, _)| column.title).collect()

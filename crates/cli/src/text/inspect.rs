@@ -14,7 +14,7 @@ use filterblock_engine::words::{
 };
 
 use super::answer::{Answer, ShownProblem, names_text};
-use super::columns::{Cell, Column, Layout, width};
+use super::columns::{Align, Cell, Layout, width};
 use super::labelled::{labelled, paragraph, write_counts, write_headline};
 use super::list::{Listing, entry_sum, table_name};
 use super::{detail, levels, verify};
@@ -39,7 +39,7 @@ pub(crate) struct TextInspect {
     folder: Option<Shown>,
     listing: Option<Listing>,
     /// The lines of many answers.
-    rows: Vec<(Vec<String>, Verdict)>,
+    rows: Vec<Vec<Cell>>,
     /// Set once output has been written, so that the next part begins with an empty line.
     written: bool,
     /// Answers are on databases, and on other paths.
@@ -114,7 +114,7 @@ impl TextInspect {
         let problem = problem_of(table, String::new());
         if self.is_listed() {
             let clause = problem.map(|problem| problem.text);
-            let rate = table.filter.as_ref().map(|filter| filter.random_fpr);
+            let rate = table.filter.as_ref().and_then(|filter| filter.random_fpr);
             let filters = table.filter.as_ref().map_or(0, |filter| filter.size);
             self.row(&table.path, None, table.size(), (filters, rate), table.verdict, clause);
             return Ok(());
@@ -122,12 +122,12 @@ impl TextInspect {
         self.begin_part(console)?;
         let mut answer = Answer { verdict: table.verdict, ..Answer::default() };
         problem.into_iter().for_each(|problem| answer.add(problem, true));
-        if self.style.is_wide && !self.style.list_filters {
-            answer.write(&table.path, None, console)?;
-            return detail::write(found, false, console);
-        }
         answer.write(&table.path, None, console)?;
-        if self.style.list_filters { Ok(()) } else { detail::short(table, console) }
+        match (self.style.list_filters, self.style.is_wide) {
+            (true, _) => Ok(()),
+            (false, true) => detail::write(found, false, console),
+            (false, false) => detail::short(table, console),
+        }
     }
 
     fn unreadable(&mut self, unreadable: &Unreadable, console: &mut Console) -> io::Result<()> {
@@ -158,7 +158,7 @@ impl TextInspect {
         if self.is_listed() {
             let clause = answer.problems.first().map(|problem| problem.title.clone());
             self.seen[0] = true;
-            let filters = (sums.filter_size, Some(totals.random_fpr.mean()));
+            let filters = (sums.filter_size, totals.random_fpr.mean());
             self.row(&folder.path, Some(sums.tables), sums.size, filters, totals.verdict, clause);
             return Ok(());
         }
@@ -192,25 +192,21 @@ impl TextInspect {
             answer.write(&folder.path, Some(&folder.path), console)?;
         }
         paragraph(console, 2, &sum)?;
+        let policies = policies.into_iter().collect::<Vec<_>>().join(", ");
         if sums.filter_size > 0 {
             let bits =
                 sums.bits.map(|bits| format!("{:.1} bits per entry, ", bits.value)).unwrap_or_default();
-            let names: Vec<_> = policies.into_iter().collect();
-            label(console, "filters", &format!("{bits}{}, {}", size(sums.filter_size), names.join(", ")))?;
+            label(console, "filters", &format!("{bits}{}, {policies}", size(sums.filter_size)))?;
             if is_judged && rate.is_some_and(|rate| rate.low > WEAK) {
                 label(console, "", &format!("(would more help? {tune})"))?;
             }
         } else if !policies.is_empty() {
-            let names: Vec<_> = policies.into_iter().collect();
-            label(console, "filters", &format!("not read: {}", names.join(", ")))?;
+            label(console, "filters", &format!("not read: {policies}"))?;
         }
         if !folder.logs.is_empty() {
             let names: Vec<_> = folder.logs.iter().map(|log| table_name(log)).collect();
-            label(
-                console,
-                "logs",
-                &format!("{} with newer writes: {}", count(names.len() as u64), names_text(&names)),
-            )?;
+            let number = count(names.len() as u64);
+            label(console, "logs", &format!("{number} with newer writes: {}", names_text(&names)))?;
         }
         if !unused.is_empty() {
             label(console, "unused", &format!("{}: not in the MANIFEST", names_text(&unused)))?;
@@ -226,7 +222,7 @@ impl TextInspect {
         path: &Path,
         tables: Option<u64>,
         bytes: u64,
-        (filters, rate): (u64, Option<Option<Rate>>),
+        (filters, rate): (u64, Option<Rate>),
         verdict: Verdict,
         clause: Option<String>,
     ) {
@@ -237,7 +233,7 @@ impl TextInspect {
             0 => "-".to_owned(),
             bytes => size(bytes),
         };
-        let rate = if filters == "none" { None } else { rate.flatten() };
+        let rate = rate.filter(|_| filters != "none");
         let mut words = verdict.words().to_owned();
         if let (Verdict::CannotTell, Some(clause)) = (verdict, clause) {
             // There is room for the first words.
@@ -245,15 +241,14 @@ impl TextInspect {
             let first = first.strip_suffix(" database").unwrap_or(first);
             words += &format!(": {}", first.strip_prefix("a ").unwrap_or(first));
         }
-        let row = vec![
-            escape_path(path).to_string(),
-            or_dash(tables.map(count)),
-            if is_read { size(bytes) } else { "-".to_owned() },
-            filters,
-            or_dash(rate.map(measured)),
-            words,
-        ];
-        self.rows.push((row, verdict));
+        self.rows.push(vec![
+            escape_path(path).to_string().into(),
+            or_dash(tables.map(count)).into(),
+            if is_read { size(bytes).into() } else { "-".into() },
+            filters.into(),
+            or_dash(rate.map(measured)).into(),
+            Cell::toned(words, verdict.severity().into()),
+        ]);
     }
 
     /// Writes the lines of many answers, and their sum.
@@ -261,26 +256,16 @@ impl TextInspect {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let most =
-            |at: usize| self.rows.iter().map(|(row, _)| row.get(at).map_or(0, |cell| width(cell))).max();
-        let title = match self.seen {
-            [true, false] => "database",
-            _ => "path",
-        };
-        let columns =
-            [(title, true), ("tables", false), ("size", false), ("filters", false), ("false pos.", false)];
-        let columns = columns.into_iter().enumerate().map(|(at, (title, is_left))| {
-            let width = most(at).unwrap_or_default();
-            if is_left { Column::left(title, width, 0) } else { Column::right(title, width, 0) }
-        });
-        let layout = Layout::all(columns.chain([Column::left("verdict", 0, 0)]).collect());
-        layout.write_titles(console)?;
-        for (row, verdict) in &self.rows {
-            let mut cells: Vec<Cell> = row.iter().map(|cell| cell.clone().into()).collect();
-            cells.iter_mut().skip(5).for_each(|cell| cell.tone = verdict.severity().into());
-            layout.write(console, cells)?;
-        }
         let what = if self.seen == [true, false] { "database" } else { "path" };
+        let titles = [
+            (what, Align::Left),
+            ("tables", Align::Right),
+            ("size", Align::Right),
+            ("filters", Align::Right),
+            ("false pos.", Align::Right),
+            ("verdict", Align::Left),
+        ];
+        Layout::write_all(&titles, std::mem::take(&mut self.rows), console)?;
         if counts.all() < 2 { Ok(()) } else { write_counts(counts, what, console) }
     }
 }
@@ -331,6 +316,7 @@ fn problem_of(table: &Table, file: String) -> Option<ShownProblem> {
     Some(ShownProblem::new(code, file, text))
 }
 
+#[derive(Default)]
 struct Sums {
     tables: u64,
     levels: u64,
@@ -341,29 +327,24 @@ struct Sums {
 }
 
 impl Sums {
+    /// The sums of all levels, or of all tables if there are no levels.
     fn of(totals: &Totals) -> Self {
-        let levels = || totals.levels.values().filter(|level| level.level.is_some());
+        let levels: Vec<_> = totals.levels.values().filter(|level| level.level.is_some()).collect();
+        let mut sums = Self { levels: levels.len() as u64, ..Self::default() };
         if totals.levels.is_empty() {
-            return Self {
-                tables: totals.tables,
-                levels: 0,
-                size: totals.file_size,
-                entries: totals.entries,
-                filter_size: totals.filter_size,
-                bits: totals.bits_per_entry(),
-            };
+            (sums.tables, sums.size) = (totals.tables, totals.file_size);
+            (sums.entries, sums.filter_size, sums.bits) =
+                (totals.entries, totals.filter_size, totals.bits_per_entry());
+            return sums;
         }
-        let sum = |of: fn(&LevelTotals) -> u64| levels().map(of).fold(0, u64::saturating_add);
-        let mut entries = EntrySum::default();
-        levels().for_each(|level| entries.add_sum(&level.entries));
-        Self {
-            tables: sum(|level| level.tables),
-            levels: levels().count() as u64,
-            size: sum(|level| level.file_size),
-            entries,
-            filter_size: sum(|level| level.filter_size),
-            bits: LevelTotals::bits_per_entry_of(levels()),
+        sums.bits = LevelTotals::bits_per_entry_of(levels.iter().copied());
+        for level in levels {
+            sums.tables += level.tables;
+            sums.size = sums.size.saturating_add(level.file_size);
+            sums.entries.add_sum(&level.entries);
+            sums.filter_size = sums.filter_size.saturating_add(level.filter_size);
         }
+        sums
     }
 
     fn text(&self) -> String {

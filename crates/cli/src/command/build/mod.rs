@@ -80,16 +80,8 @@ enum BlockCodec {
 
 type Input = BufReader<Box<dyn Read>>;
 
-enum Failure {
-    Message(String),
-    OutputClosed,
-}
-
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Self::Message(message)
-    }
-}
+/// The message for an error. `None`: the output was closed early.
+type Failure = Option<String>;
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let to_stdout = is_standard(&arguments.output);
@@ -106,8 +98,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     };
     let summary = match built {
         Ok(summary) => summary_text(arguments, &summary),
-        Err(Failure::OutputClosed) => return Ok(EXIT_OUTPUT_CLOSED),
-        Err(Failure::Message(message)) => return Err(message),
+        Err(None) => return Ok(EXIT_OUTPUT_CLOSED),
+        Err(Some(message)) => return Err(message),
     };
     if to_stdout {
         console.message(summary);
@@ -227,7 +219,7 @@ impl<W: Write> BuiltTable<'_, W> {
         };
         let input = input_name(&self.arguments.input);
         let key = quote(&entry.key);
-        Failure::Message(if self.arguments.sorted && !is_again {
+        Some(if self.arguments.sorted && !is_again {
             let last = self.last_line;
             let line = entry.line;
             format!(
@@ -243,10 +235,8 @@ impl<W: Write> BuiltTable<'_, W> {
 
 fn in_output(error: Error, output: &Path) -> Failure {
     match error.without_path() {
-        Error::Io { source, .. } if is_standard(output) && source.kind() == io::ErrorKind::BrokenPipe => {
-            Failure::OutputClosed
-        }
-        error => Failure::Message(format!("{}: {error}", output_name(output))),
+        Error::Io { source, .. } if is_standard(output) && source.kind() == io::ErrorKind::BrokenPipe => None,
+        error => Some(format!("{}: {error}", output_name(output))),
     }
 }
 
