@@ -58,11 +58,14 @@ impl DatabaseWork {
             Some(writes) => database.scan_over(&version.options, version.opener(), writes),
             None => database.scan_with(&version.options, version.opener()),
         };
-        let begun = scan.map(|mut scan| {
-            begin(&mut scan, &self.bounds, version.is_bytewise);
-            self.scan = Some(scan);
-        });
-        begun.map_err(|error| output.fault(database.dir(), &Fault::from(error))).is_ok()
+        match scan {
+            Ok(mut scan) => {
+                begin(&mut scan, &self.bounds, version.is_bytewise);
+                self.scan = Some(scan);
+            }
+            Err(error) => output.fault(database.dir(), &Fault::from(error)),
+        }
+        self.scan.is_some()
     }
 
     /// Reads the database as it is now. Returns false if it is closed or cannot be read.
@@ -101,12 +104,11 @@ impl Walk for DatabaseWork {
                 Ok(false) => return false,
                 Err(error) => {
                     let may_vanish = self.rounds.is_some_and(|rounds| rounds < MAX_ROUNDS) && is_bytewise;
-                    if !(may_vanish && self.version.has_vanished(&error)) {
-                        output.fault(self.version.database.dir(), &Fault::from(error));
-                    } else if !self.again(output) {
-                        return false;
+                    if may_vanish && self.version.has_vanished(&error) {
+                        return self.again(output);
                     }
-                    continue;
+                    output.fault(self.version.database.dir(), &Fault::from(error));
+                    return true;
                 }
             }
             let Some(entry) = scan.entry() else { return false };
@@ -175,7 +177,7 @@ impl<R: ReadAt + Send + Sync + 'static> Walk for TableWork<R> {
                 Err(error) => {
                     output.fault(path, &Fault::from(error));
                     cursor.skip_block();
-                    continue;
+                    return true;
                 }
             }
             let stored = cursor.key();
