@@ -4,6 +4,9 @@ use filterblock::{escape, escape_path};
 use filterblock_engine::report::{Row, ScanLine};
 use filterblock_engine::{Engine, Inputs, KeyRange, ScanCursor, ScanRequest, ScanStep, hex_byte};
 use serde::Serialize;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::lines::json;
 
 /// The most bytes of a key or value that are shown.
 const SHOWN: usize = 256;
@@ -11,31 +14,24 @@ const SHOWN: usize = 256;
 const MAX_MESSAGES: usize = 64;
 
 /// The entries that are asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Question {
-    /// The beginning of all keys; empty: any.
-    pub prefix: Vec<u8>,
-    /// The first key; empty: there is no such bound.
-    pub from: Vec<u8>,
-    /// True if every version of each key is shown, and every deletion.
-    pub all: bool,
-}
+#[wasm_bindgen]
+#[derive(Debug, Default)]
+pub struct Question(ScanRequest);
 
+#[wasm_bindgen]
 impl Question {
-    /// Makes a question. Its keys are in hexadecimal if `is_hex` is true.
+    /// Makes a question for the entries whose keys begin with `prefix`, from a key on. Empty: there is no such bound.
+    /// `hex`: both are in hexadecimal. `all`: every version of each key, and every deletion.
     ///
     /// # Errors
     ///
-    /// A message if `is_hex` is true and a key is not in hexadecimal.
-    pub fn new(prefix: &str, from: &str, is_hex: bool, all: bool) -> Result<Self, String> {
-        let key = |text: &str| if is_hex { unhex(text) } else { Ok(text.as_bytes().to_vec()) };
-        Ok(Self { prefix: key(prefix)?, from: key(from)?, all })
-    }
-
-    fn request(&self, limit: Option<u64>) -> ScanRequest {
-        let some = |key: &Vec<u8>| Some(key.clone()).filter(|key| !key.is_empty());
-        let range = KeyRange { prefix: some(&self.prefix), from: some(&self.from), to: None };
-        ScanRequest { all: self.all, range, limit, ..ScanRequest::default() }
+    /// A message if a key is not in hexadecimal, though it should be.
+    #[wasm_bindgen(constructor)]
+    pub fn new(prefix: &str, from: &str, hex: bool, all: bool) -> Result<Self, String> {
+        let key = |text: &str| if hex { unhex(text) } else { Ok(text.as_bytes().to_vec()) };
+        let some = |key: Vec<u8>| Some(key).filter(|key| !key.is_empty());
+        let range = KeyRange { prefix: some(key(prefix)?), from: some(key(from)?), to: None };
+        Ok(Self(ScanRequest { all, range, ..ScanRequest::default() }))
     }
 }
 
@@ -101,7 +97,7 @@ impl Shown {
 
 /// Some entries, and what else was found on the way.
 #[derive(Debug, Default, Serialize)]
-pub struct Batch {
+struct Batch {
     rows: Vec<Shown>,
     /// Notes, and messages about entries that could not be shown.
     messages: Vec<String>,
@@ -132,20 +128,33 @@ impl Batch {
 }
 
 /// A scan that goes on when it is asked to.
+#[wasm_bindgen(js_name = Scan)]
 #[derive(Debug)]
 pub struct Entries {
     cursor: ScanCursor,
     wanted: usize,
 }
 
+#[wasm_bindgen(js_class = Scan)]
+impl Entries {
+    /// Returns the next batch, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If the scan cannot go on.
+    pub fn next_batch(&mut self) -> Result<String, String> {
+        json(&self.batch())
+    }
+}
+
 impl Entries {
     /// Begins a scan. Each of its batches has up to `wanted` entries.
-    pub fn new(engine: &Engine, inputs: Inputs, question: &Question, wanted: usize) -> Self {
-        Self { cursor: engine.scan(inputs, question.request(None)), wanted }
+    pub fn new(engine: &Engine, inputs: Inputs, question: Question, wanted: usize) -> Self {
+        Self { cursor: engine.scan(inputs, question.0), wanted }
     }
 
     /// Returns the next batch. It may be empty though there are more entries.
-    pub fn next_batch(&mut self) -> Batch {
+    fn batch(&mut self) -> Batch {
         let mut batch = Batch::default();
         while batch.rows.len() < self.wanted {
             match self.cursor.step() {
@@ -173,7 +182,7 @@ pub fn value(
     before: u64,
 ) -> Result<Option<Vec<u8>>, String> {
     let (mut left, mut found) = (before, None);
-    let request = question.request(Some(before.saturating_add(1)));
+    let request = ScanRequest { limit: Some(before.saturating_add(1)), ..question.0.clone() };
     let outcome = engine.scan(inputs, request).for_each(|line| {
         if let ScanLine::Entry(_, row) = line {
             match left.checked_sub(1) {
@@ -214,10 +223,10 @@ mod tests {
     #[test]
     fn batches_have_all_entries_and_numbers_keep_their_digits() {
         let (engine, inputs) = log((1 << 53) + 1, &[(b"a", b"1"), (b"b", b"\xff"), (b"c", b"3")]);
-        let mut entries = Entries::new(&engine, inputs, &Question::default(), 2);
+        let mut entries = Entries::new(&engine, inputs, Question::default(), 2);
         let (mut rows, mut sizes) = (Vec::new(), Vec::new());
         loop {
-            let batch = entries.next_batch();
+            let batch = entries.batch();
             sizes.push(batch.rows.len());
             rows.extend(batch.rows);
             if batch.ended {

@@ -18,6 +18,7 @@ use filterblock_engine::words::repair_command;
 use filterblock_engine::{Engine, Inputs, Request, Watch};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::entries::{Entries, Question};
 use crate::files::Files;
 use crate::source::Host;
 
@@ -108,30 +109,6 @@ pub struct Session {
     files: Arc<Files>,
 }
 
-/// The entries that are asked for.
-#[wasm_bindgen]
-#[derive(Debug)]
-pub struct Question(entries::Question);
-
-#[wasm_bindgen]
-impl Question {
-    /// Makes a question for the entries whose keys begin with `prefix`, from a key on. `all`: every version of each
-    /// key.
-    ///
-    /// # Errors
-    ///
-    /// If a key is not in hexadecimal, though it should be.
-    #[wasm_bindgen(constructor)]
-    pub fn new(prefix: &str, from: &str, hex: bool, all: bool) -> Result<Self, String> {
-        entries::Question::new(prefix, from, hex, all).map(Self)
-    }
-}
-
-/// A scan that goes on when it is asked to.
-#[wasm_bindgen]
-#[derive(Debug)]
-pub struct Scan(entries::Entries);
-
 #[wasm_bindgen]
 impl Session {
     /// Begins a session with files by their paths and sizes. The first file has number 0.
@@ -149,7 +126,7 @@ impl Session {
     ///
     /// None that is expected.
     pub fn places(&self) -> Result<String, String> {
-        json(&self.files.places())
+        lines::json(&self.files.places())
     }
 
     /// Makes a page about the folder or table at `path`. Returns its HTML, its verdict in one line, the command that
@@ -193,9 +170,9 @@ impl Session {
     }
 
     /// Begins a scan of `wanted` entries a batch.
-    pub fn scan(&self, path: &str, question: Question, wanted: usize) -> Scan {
+    pub fn scan(&self, path: &str, question: Question, wanted: usize) -> Entries {
         self.files.read_whole(false);
-        Scan(entries::Entries::new(&self.engine(""), inputs(path), &question.0, wanted))
+        Entries::new(&self.engine(""), inputs(path), question, wanted)
     }
 
     /// Returns the whole value of the entry that comes after `before` others in a scan for `question`. `None` if there
@@ -206,7 +183,7 @@ impl Session {
     /// If the scan cannot go on.
     pub fn value(&self, path: &str, question: Question, before: f64) -> Result<Option<Vec<u8>>, String> {
         self.files.read_whole(false);
-        entries::value(&self.engine(""), inputs(path), &question.0, before as u64)
+        entries::value(&self.engine(""), inputs(path), &question, before as u64)
     }
 
     /// Panics: for the test of what follows a panic.
@@ -229,22 +206,4 @@ impl Session {
 
 fn inputs(path: &str) -> Inputs {
     Inputs { paths: vec![PathBuf::from(path)], ..Inputs::default() }
-}
-
-#[wasm_bindgen]
-impl Scan {
-    /// Returns the next batch, as JSON.
-    ///
-    /// # Errors
-    ///
-    /// If the scan cannot go on.
-    pub fn next_batch(&mut self) -> Result<String, String> {
-        json(&self.0.next_batch())
-    }
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String, String> {
-    let mut text = Vec::new();
-    lines::put(&mut text, value).map_err(|error| error.to_string())?;
-    String::from_utf8(text).map_err(|error| error.to_string())
 }

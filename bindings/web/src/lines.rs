@@ -12,6 +12,13 @@ pub(crate) fn put(to: &mut dyn Write, value: &impl Serialize) -> io::Result<()> 
     write_line(to, value)
 }
 
+/// Returns `value` as JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, String> {
+    let mut text = Vec::new();
+    put(&mut text, value).map_err(|error| error.to_string())?;
+    String::from_utf8(text).map_err(|error| error.to_string())
+}
+
 /// Writes what the program writes for `filterblock COMMAND --json`. `all`: every version of each key is shown by
 /// `scan`.
 ///
