@@ -1,8 +1,10 @@
 //! The functions that write databases, as `filterblock rebuild` and `filterblock repair` do.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use filterblock::LegacyHash;
+use filterblock_engine::Engine;
 use filterblock_engine::rebuild::{Failure, FilterRequest, Options, Request};
 use filterblock_engine::repair::{Prefer, RepairRequest};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -64,7 +66,7 @@ pub(crate) fn rebuild(
         None => Request::InPlace { options, keeps_undo: keep_undo },
     };
     each(py, paths, progress.as_ref(), |path, watch, found| {
-        let report = filterblock_engine::rebuild::rebuild(path, &request, watch)?;
+        let report = filterblock_engine::rebuild::rebuild(path, &request, &**watch)?;
         // If nobody wants the report, the work is still done.
         let _ = found.add(|to| report.write_json(path, to));
         Ok(())
@@ -106,8 +108,8 @@ pub(crate) fn repair(
     max_output: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
+    let target = one_path(&to)?;
     let request = RepairRequest {
-        target: one_path(&to)?,
         prefer: match prefer {
             "newest" => Prefer::Newest,
             "sound" => Prefer::Sound,
@@ -117,12 +119,11 @@ pub(crate) fn repair(
         policy: policy.map(policy_of).transpose()?.map(|policy| policy.name().to_owned()),
         hash: hash.map(hash_of).transpose()?,
         bits_per_key: bits_per_key.map(|bits| bits_of(&bits)).transpose()?,
-        dry_run,
-        max_output,
-        meter: Default::default(),
     };
+    let engine = max_output.into_iter().fold(Engine::new(), Engine::max_output);
     each(py, vec![one_path(&path)?], progress.as_ref(), |path, watch, found| {
-        let report = filterblock_engine::repair::repair(path, &request, watch)?;
+        let engine = engine.clone().watch(Arc::clone(watch) as _);
+        let report = engine.repair_folder(path, Some(&target), dry_run, &request)?;
         // If nobody wants the report, the work is still done.
         let _ = found.add(|to| report.write_json(path, to));
         Ok(())
@@ -134,7 +135,7 @@ fn each(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     progress: Option<&Py<PyAny>>,
-    work: impl Fn(&Path, &Progress, &Found) -> Result<(), Failure> + Send + Sync,
+    work: impl Fn(&Path, &Arc<Progress>, &Found) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Py<PyList>> {
     let (reports, result) = work::run(py, progress, |watch, found| {
         paths
