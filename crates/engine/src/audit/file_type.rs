@@ -7,7 +7,7 @@ use filterblock::{Error, table::ReadAt};
 
 use super::reading::{is_not_whole, read_options};
 use super::scan::ScanRequest;
-use super::scan::carve::rows::{CarvedRows, DecodeLimit};
+use super::scan::carve::rows::CarvedRows;
 use super::scan::rows::{Moved, Rows as _};
 
 /// Bytes at the start of a file that tell its kind.
@@ -58,8 +58,8 @@ pub(crate) fn explain<R: ReadAt + ?Sized>(source: &R, error: &Error, text: Strin
 fn count_entries(start: Bytes) -> u64 {
     let options = read_options().max_block_size(start.len());
     let request = ScanRequest { all: true, ..ScanRequest::default() };
-    let limit = DecodeLimit::new(Arc::default(), MAX_DECODED);
-    let rows = CarvedRows::new(start, &options, limit, PathBuf::new(), request.into(), Some(false));
+    let (meter, path) = (Arc::default(), PathBuf::new());
+    let rows = CarvedRows::new(start, &options, meter, MAX_DECODED, path, request.into(), Some(false));
     let Ok(mut rows) = rows else { return 0 };
     let mut count = 0;
     // After an error, the next call continues with the next block.

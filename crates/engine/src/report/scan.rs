@@ -10,6 +10,7 @@ use super::frame::{ErrorKind, Frame, Subject};
 use super::state::StateFault;
 use super::strings::{Hex, words};
 use crate::audit::decode_limit_text;
+use crate::walk::PathError;
 use crate::words::{count, error_text};
 
 /// One version of a key, and the place where it was found.
@@ -217,6 +218,20 @@ impl Fault {
 impl From<&StateFault> for Fault {
     fn from(fault: &StateFault) -> Self {
         Self::new(fault.in_scan(), ErrorKind::Damaged)
+    }
+}
+
+impl From<PathError> for Fault {
+    fn from(error: PathError) -> Self {
+        let fault = Self::new(error.to_string(), error.kind());
+        match error {
+            PathError::Failed { .. } => fault,
+            // The other kinds of error name what was expected.
+            error => {
+                let (expected, found) = error.into_parts("");
+                Self { expected: Some(expected), found: Some(found), ..fault }
+            }
+        }
     }
 }
 

@@ -170,10 +170,6 @@ impl Verified {
             folder: None,
         }
     }
-
-    pub(crate) fn of_folder(self, folder: &Arc<Listed>) -> Self {
-        Self { folder: Some(Arc::clone(folder)), ..self }
-    }
 }
 
 /// A log or a MANIFEST that was named.

@@ -3,6 +3,7 @@
 //! A CRC is linear: run backwards from the end, the difference of the checksums becomes a single bit at the wrong byte.
 //! Two wrong bits are never corrected: other damage can look like them, and may then even decode.
 
+mod budget;
 pub(crate) mod footer;
 pub(crate) mod fragments;
 pub(crate) mod key_orders;
@@ -11,12 +12,10 @@ pub(crate) mod patched;
 pub(crate) mod storage;
 pub(crate) mod table;
 
-use std::cell::Cell;
-use std::sync::Arc;
-
 use bytes::Bytes;
-use filterblock::table::{Meter, ReadOptions, mask, unmask};
+use filterblock::table::{mask, unmask};
 
+pub(crate) use self::budget::Budget;
 use super::scan::carve::crc::back;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,43 +88,6 @@ pub(crate) fn corrected<T>(
     let first = found.next();
     // Of two possible corrections, neither is certain.
     first.filter(|_| found.next().is_none())
-}
-
-/// Counts the bytes of blocks and keys that are decoded, up to a limit.
-pub(crate) struct Budget {
-    meter: Arc<Meter>,
-    /// Bytes of all keys read so far, which takes time as decoding does.
-    keys: Cell<u64>,
-    limit: u64,
-}
-
-impl Budget {
-    pub(crate) fn new(limit: u64) -> Self {
-        Self { meter: Arc::default(), keys: Cell::new(0), limit }
-    }
-
-    /// Lets reads of blocks count against this budget.
-    pub(crate) fn options(&self, options: &ReadOptions) -> ReadOptions {
-        options.clone().meter(Arc::clone(&self.meter))
-    }
-
-    pub(crate) fn meter(&self) -> &Meter {
-        &self.meter
-    }
-
-    pub(crate) const fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    pub(crate) fn is_spent(&self) -> bool {
-        self.meter.bytes_decoded().saturating_add(self.keys.get()) > self.limit
-    }
-
-    /// Counts the key's bytes. `None` if the limit is exceeded.
-    pub(crate) fn take(&self, key: &[u8]) -> Option<()> {
-        self.keys.set(self.keys.get().saturating_add(key.len() as u64));
-        (!self.is_spent()).then_some(())
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::key_orders::CandidateOrders;
 use super::log::{self, CorrectedLog};
 use super::table::Correcting;
 use crate::audit::reading::decode_limit;
+use crate::engine::Engine;
 use crate::report::ErrorKind;
 use crate::walk::{Folder, Source, Storage, Windowed, is_named_log};
 
@@ -39,9 +40,11 @@ struct Found {
 }
 
 impl CorrectedStorage {
-    pub(crate) fn new(inner: Arc<dyn Storage>, options: &ReadOptions, max_output: Option<u64>) -> Self {
-        let (options, orders) = (options.clone(), Mutex::new(CandidateOrders::known()));
-        Self { inner, options, max_output, orders, found: Arc::default() }
+    /// That of the engine, with its limits.
+    pub(crate) fn of(engine: &Engine) -> Self {
+        let (inner, options) = (Arc::clone(engine.files.storage()), engine.read.clone());
+        let orders = Mutex::new(CandidateOrders::known());
+        Self { inner, options, max_output: engine.max_output, orders, found: Arc::default() }
     }
 
     /// Takes the order of the database's keys, if its MANIFEST names one, for its tables.

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::database::{Database, EntryFile, Scan, TableStatus};
-use filterblock::table::{Comparator as _, ReadOptions, SharedComparator};
+use filterblock::table::{Comparator as _, SharedComparator};
 use filterblock::{Error, InternalKey, escape_path, quote};
 
 use super::range::ScanRequest;
 use super::rows::{Moved, PASSED, Rows};
+use super::source::ScanSource;
 use crate::audit::current_manifest::contradicted;
 use crate::audit::order::{KeyOrder, misordered};
 use crate::audit::reading::is_not_whole;
@@ -35,17 +36,17 @@ pub(super) struct DatabaseRows {
 }
 
 #[derive(Default)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
-    pub(super) place: Option<ResumePoint>,
+    place: Option<ResumePoint>,
     /// The numbers of the tables whose faults of size or order have been reported.
-    pub(super) contradicted: BTreeSet<u64>,
+    contradicted: BTreeSet<u64>,
     /// The incomplete tables that the database does not use.
-    pub(super) leftovers: BTreeSet<PathBuf>,
+    leftovers: BTreeSet<PathBuf>,
 }
 
 /// The place of an entry in the order of a database.
-pub(super) struct ResumePoint {
+struct ResumePoint {
     user_key: Vec<u8>,
     sequence: u64,
 }
@@ -64,20 +65,14 @@ impl ResumePoint {
 }
 
 impl DatabaseRows {
-    /// With `all`, shows all versions instead of the newest of each key. `shown`: the progress so far, which is not shown
-    /// again. `claimed`: the order if no MANIFEST names it. Fails if the MANIFEST names an order that is not known.
-    pub(super) fn new(
-        folder: Arc<Folder>,
-        mut opener: Files,
-        options: &ReadOptions,
-        request: Arc<ScanRequest>,
-        shown: Progress,
-        claimed: Option<KeyOrder>,
-    ) -> Result<Self, Error> {
-        let (database, range) = (folder.database(), &request.range);
-        let order = order_of(database, claimed);
-        let ordered = order.clone().map(|order| options.clone().comparator(order));
-        let options = ordered.as_ref().unwrap_or(options);
+    /// `shown`: the progress so far, which is not shown again. Fails if the MANIFEST names an order that is not known.
+    pub(super) fn new(folder: Arc<Folder>, source: &ScanSource, shown: Progress) -> Result<Self, Fault> {
+        let (database, request, mut opener) = (folder.database(), &source.request, source.files.clone());
+        let range = &request.range;
+        let order = database.comparator().map_or(source.engine.order, KeyOrder::of);
+        let order = order.filter(|order| *order != KeyOrder::Bytewise).map(|order| order.comparator());
+        let ordered = order.clone().map(|order| source.options.clone().comparator(order));
+        let options = ordered.as_ref().unwrap_or(&source.options);
         let mut contradicted = contradicted(database, &mut opener);
         // The caller gives the order of a database without a sound MANIFEST, and a range is searched in that order. A
         // scan without a range reports keys that are not in order when it comes to them.
@@ -86,37 +81,24 @@ impl DatabaseRows {
             contradicted.extend(misordered(database, &mut opener, options));
         }
         contradicted.retain(|(number, _)| !shown.contradicted.contains(number));
-        let mut scan = match request.all {
-            true => database.scan_versions_with(options, opener)?,
-            false => database.scan_with(options, opener)?,
+        let scan = match request.all {
+            true => database.scan_versions_with(options, opener),
+            false => database.scan_with(options, opener),
         };
+        // There is no other error with these options.
+        let mut scan = scan.map_err(|_| unknown_order(&folder))?;
         let start = range.start().filter(|_| order.is_none());
         if let Some(start) = shown.place.as_ref().map(|place| &*place.user_key).or(start) {
             scan.seek(start);
         }
-        let contradicted = contradicted.into_iter();
+        let (contradicted, request) = (contradicted.into_iter(), Arc::clone(request));
         let is_resumed = shown.place.is_some();
         Ok(Self { folder, scan, contradicted, order, request, shown, is_resumed, ended: false })
     }
-
-    pub(super) const fn folder(&self) -> &Arc<Folder> {
-        &self.folder
-    }
-
-    /// The progress, including that before this scan.
-    pub(super) fn into_shown(self) -> Progress {
-        self.shown
-    }
-}
-
-/// The key order by the MANIFEST or, if it names none, by the user (`claimed`), if it is known and not bytewise.
-fn order_of(database: &Database, claimed: Option<KeyOrder>) -> Option<SharedComparator> {
-    let order = database.comparator().map_or(claimed, KeyOrder::of)?;
-    (order != KeyOrder::Bytewise).then(|| order.comparator())
 }
 
 /// Why the entries of a database whose comparator is not known here cannot be shown in one order.
-pub(super) fn unknown_order(folder: &Folder) -> Fault {
+fn unknown_order(folder: &Folder) -> Fault {
     let name = quote(folder.comparator().unwrap_or_default()).to_string();
     let files = || folder.tables().chain(folder.logs().map(|(log, _)| &*log.path));
     let message = format!(
@@ -175,6 +157,10 @@ impl Rows for DatabaseRows {
         Ok(Moved::On)
     }
 
+    fn into_progress(self: Box<Self>) -> Progress {
+        self.shown
+    }
+
     fn note(&self) -> Option<String> {
         let names = || self.shown.leftovers.iter().filter_map(|path| path.file_name());
         let named = names().take(MAX_NAMED).map(|name| escape_path(Path::new(name)).to_string());
@@ -218,8 +204,8 @@ const fn state(file: EntryFile<'_>) -> FileState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::KeyRange;
     use crate::walk::folder::{PathKind, resolve};
+    use crate::{Engine, KeyRange};
 
     fn open(path: impl AsRef<Path>) -> Arc<Folder> {
         match resolve(path.as_ref(), Files::default().storage()) {
@@ -230,8 +216,7 @@ mod tests {
 
     fn rows(database: &Arc<Folder>, range: &KeyRange, all: bool, before: Progress) -> DatabaseRows {
         let request = ScanRequest { range: range.clone(), all, ..ScanRequest::default() };
-        let (files, options) = (Files::default(), ReadOptions::default());
-        DatabaseRows::new(Arc::clone(database), files, &options, request.into(), before, None).unwrap()
+        DatabaseRows::new(Arc::clone(database), &ScanSource::new(Engine::new(), request), before).unwrap()
     }
 
     type Shown = (PathBuf, u64, Vec<u8>, u64);
@@ -256,7 +241,7 @@ mod tests {
             let sequence = row.version.unwrap().sequence;
             shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
         }
-        (shown, rows.into_shown().place)
+        (shown, Box::new(rows).into_progress().place)
     }
 
     #[test]
@@ -340,7 +325,7 @@ mod tests {
                 found.push((round, fault.path.unwrap().file_name().unwrap().to_owned()));
             }
             while with_entry && rows.advance() != Ok(Moved::ToEntry) {}
-            before = rows.into_shown();
+            before = Box::new(rows).into_progress();
         }
         assert_eq!(found, [(0, "000005.ldb".into()), (3, "000009.ldb".into())]);
     }

@@ -3,10 +3,10 @@
 pub(crate) mod carve;
 mod cursor;
 mod database;
-mod files;
 mod hints;
 pub(super) mod range;
 pub(super) mod rows;
+mod source;
 mod table;
 
 pub use cursor::{ScanCursor, ScanStep};

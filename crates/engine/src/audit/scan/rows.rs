@@ -4,7 +4,7 @@ use std::{io::Read, path::PathBuf, sync::Arc};
 
 use filterblock::database::LogWrites;
 
-use super::range::ScanRequest;
+use super::{database::Progress, range::ScanRequest};
 use crate::report::{Fault, Note, Row, Version};
 
 /// The most entries to skip in one step, so that a step usually takes no more than a millisecond or two.
@@ -24,6 +24,11 @@ pub(crate) trait Rows {
 
     /// The current entry, after a call that [moved to an entry](Moved::ToEntry).
     fn row(&self) -> Option<Row<'_>>;
+
+    /// The progress of a database, from which its next reading goes on.
+    fn into_progress(self: Box<Self>) -> Progress {
+        Progress::default()
+    }
 
     /// A remark to show at the end, in addition to the errors. `None`: there is nothing to remark.
     fn note(&self) -> Option<String> {

@@ -6,11 +6,9 @@ use std::{cell::Cell, collections::BTreeSet};
 use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, quote};
 
-use super::order::{ExpectedOrder, OrderCheck};
 use super::stretches::TableStretches;
-use super::walk::{Walk, Walked};
-use super::{budget::Budget, false_negatives::FalseNegativeCheck};
-use crate::audit::correct::{key_orders::CandidateOrders, table::Correcting};
+use super::walk::Walk;
+use crate::audit::correct::{Budget, key_orders::CandidateOrders, table::Correcting};
 use crate::audit::current_manifest::size_conflict;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
@@ -55,9 +53,17 @@ pub(crate) fn table<R: ReadAt>(
         }
         Err(error) => {
             let record = record.filter(|_| may_be_unfinished);
-            let problem = Problem::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
-            let found = explain(&source, &error, problem.found.clone());
-            not_opened(&error, Problem { found, ..problem }, record, &mut verdict);
+            let live = record.and_then(|record| record.live);
+            // It is being written, or a writer that was stopped left it, and LevelDB removes it later.
+            if is_not_whole(&error) && record.is_some() && live.is_none() {
+                verdict.is_not_live = true;
+                verdict.notes.push(Note::Incomplete);
+            } else {
+                let problem = Problem::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
+                let found = explain(&source, &error, problem.found.clone());
+                let lost = live.and_then(LostKeys::of_table);
+                verdict.problems.push(Problem { found, ..problem }.with_lost(lost));
+            }
         }
     }
     engine.meter.add(&meter);
@@ -85,7 +91,7 @@ fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
     *found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool, verdict: &mut Checked) {
+fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], verdict: &mut Checked) {
     let is_internal = match encodings {
         [encoding] => *encoding == KeyEncoding::Internal,
         _ => counter.looks_internal(),
@@ -93,20 +99,7 @@ fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool,
     let numbers = counter.end();
     verdict.entries = numbers.entries;
     verdict.distinct_keys = if is_internal { numbers.keys } else { numbers.entries };
-    verdict.is_complete = is_complete;
     verdict.seen = counter.into_seen(is_internal);
-}
-
-fn not_opened(error: &Error, problem: Problem, record: Option<&TableRecord<'_>>, verdict: &mut Checked) {
-    let is_used = record.is_none_or(|record| record.live.is_some());
-    // It is being written, or a writer that was stopped left it, and LevelDB removes it later.
-    if is_not_whole(error) && !is_used {
-        verdict.is_not_live = true;
-        verdict.notes.push(Note::Incomplete);
-    } else {
-        let live = record.and_then(|record| record.live);
-        verdict.problems.push(problem.with_lost(live.and_then(LostKeys::of_table)));
-    }
 }
 
 struct OpenTable<'a, R> {
@@ -128,49 +121,37 @@ impl<R: ReadAt> OpenTable<'_, R> {
         let encodings = self.encodings(&mut blocks, stats.as_ref());
         self.filter_block(verdict);
 
-        let budget = Budget::new(Arc::clone(self.meter), self.engine.max_output, table.file_size());
-        let mut walk = Walk::new(table, OrderCheck::new(self.expected_order(), &encodings), budget, verdict);
-        walk.false_negatives = table.filter().map(|filters| FalseNegativeCheck::new(filters, &encodings));
+        let limit = decode_limit(self.engine.max_output, table.file_size());
+        let budget = Budget::of_meter(Arc::clone(self.meter), limit);
+        let comparator = self.record.and_then(|record| record.comparator);
+        let comparator = comparator.or(self.engine.order.as_ref().map(|order| order.name().as_bytes()));
+        let mut walk = Walk::new(table, comparator, &encodings, budget, verdict);
         walk.counter = KeyCounter::of_all(self.notes_keys);
-        walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
-        walk.is_internal = encodings == [KeyEncoding::Internal];
         walk.seen = (!blocks.are_distinct()).then(Offsets::default);
         let is_live = self.record.is_some_and(|record| record.live.is_some());
         walk.stretches = is_live.then(|| TableStretches::new(table.file_size()));
         walk.all(progress);
-        let mut walked = walk.end();
-        verdict.stretches = walked.stretches.take().map(TableStretches::into_list).unwrap_or_default();
-        count_keys(std::mem::take(&mut walked.counter), &encodings, walked.complete, verdict);
 
-        if let Some((denied, problems, hash)) = walked.false_negatives.take() {
-            verdict.false_negatives = denied;
-            verdict.problems.append(problems);
-            if hash == Some(LegacyHash::Signed) {
-                verdict.notes.push(Note::SignedHash);
-            }
+        let Walk { verdict, order, false_negatives, counter, extents, stretches, complete, .. } = walk;
+        verdict.stretches = stretches.map(|stretches| stretches.list).unwrap_or_default();
+        count_keys(counter, &encodings, verdict);
+        verdict.is_complete = complete;
+        let (hidden, problems, hash) = false_negatives.finish();
+        verdict.false_negatives = hidden;
+        verdict.problems.append(problems);
+        if hash == Some(LegacyHash::Signed) {
+            verdict.notes.push(Note::SignedHash);
         }
-        self.compare_range(&walked, verdict);
-        match walked.order {
+        if complete {
+            self.compare_range(walk.first_key.as_deref(), order.last_key(), verdict);
+        }
+        match order.finish() {
             Ok(problems) => verdict.problems.append(problems),
             Err(note) => verdict.notes.push(note),
         }
-        let unused = walked.extents.finish(table.file_size(), &mut verdict.problems);
-        if unused > 0 && walked.complete {
+        let unused = extents.finish(table.file_size(), &mut verdict.problems);
+        if unused > 0 && complete {
             verdict.notes.push(Note::UnusedBytes(unused));
-        }
-    }
-
-    fn expected_order(&self) -> ExpectedOrder {
-        let comparator = self.record.and_then(|record| record.comparator);
-        match comparator {
-            _ if TableRecord::is_bytewise_or(self.record.copied(), self.engine.is_bytewise()) => {
-                ExpectedOrder::Bytewise
-            }
-            Some(name) => ExpectedOrder::Custom(name.to_vec()),
-            None => match self.engine.order {
-                Some(order) => ExpectedOrder::Custom(order.name().into()),
-                None => ExpectedOrder::Presumed,
-            },
         }
     }
 
@@ -221,16 +202,13 @@ impl<R: ReadAt> OpenTable<'_, R> {
         }
     }
 
-    fn compare_range(&self, walked: &Walked, verdict: &mut Checked) {
-        let Some(live) = self.record.and_then(|record| record.live).filter(|_| walked.complete) else {
-            return;
-        };
-        for (end, recorded, found) in
-            [("first", &live.smallest, &walked.first_key), ("last", &live.largest, &walked.last_key)]
-        {
-            if found.as_deref() != Some(&recorded[..]) {
+    /// `first` and `last`: keys of the table.
+    fn compare_range(&self, first: Option<&[u8]>, last: Option<&[u8]>, verdict: &mut Checked) {
+        let Some(live) = self.record.and_then(|record| record.live) else { return };
+        for (end, recorded, found) in [("first", &live.smallest, first), ("last", &live.largest, last)] {
+            if found != Some(recorded) {
                 let expected = format!("{} as the {end} key, as the MANIFEST has it", quote(recorded));
-                let found = found.as_ref().map_or_else(|| "no key".to_owned(), |key| quote(key).to_string());
+                let found = found.map_or_else(|| "no key".to_owned(), |key| quote(key).to_string());
                 verdict.problems.push(Problem::new(Code::TableRange, None, expected, found));
             }
         }

@@ -1,11 +1,8 @@
 //! A table's blocks must not overlap, and together they should make up the file.
 
-use filterblock::table::BlockHandle;
+use filterblock::table::{BlockHandle, Footer};
 
 use crate::report::{Code, Problem, Problems};
-
-/// At the end of the file.
-const FOOTER_LEN: u64 = 48;
 
 #[derive(Default)]
 pub(super) struct BlockExtents {
@@ -44,7 +41,7 @@ impl BlockExtents {
                 (end, widest) = (block_end, block);
             }
         }
-        unused.saturating_add(file_len.saturating_sub(FOOTER_LEN).saturating_sub(end))
+        unused.saturating_add(file_len.saturating_sub(Footer::LEN as u64).saturating_sub(end))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::report::{Code, Problem, Problems};
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 
 pub(super) struct FalseNegativeCheck<'a> {
-    /// Once for each hash that the policy's name may stand for.
+    /// Once for each hash that the policy's name may stand for. Empty: the table has no filters.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
     counts: Vec<InEncoding>,
     /// Of the current data block.
@@ -29,11 +29,11 @@ struct InEncoding {
     /// Keys that cannot be in this encoding. The filters are not checked for them.
     misfits: u64,
     /// By hash.
-    false_negatives: Vec<Denials>,
+    hidden: Vec<HiddenKeys>,
 }
 
 #[derive(Default)]
-struct Denials {
+struct HiddenKeys {
     total: u64,
     /// In the current data block.
     in_block: u64,
@@ -43,23 +43,22 @@ struct Denials {
 
 impl<'a> FalseNegativeCheck<'a> {
     /// Takes the combination of encodings and hashes that matches the most keys for the right one.
-    pub(super) fn new(
-        filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
-        encodings: &[KeyEncoding],
-    ) -> Self {
-        let filters: Vec<_> = hashes(filters.policy())
-            .into_iter()
-            .map(|policy| FilterBlockReader::new(policy, filters.contents()))
-            .collect();
+    pub(super) fn new<R>(table: &'a Table<R>, encodings: &[KeyEncoding]) -> Self {
+        let with_hashes = |filters: &'a FilterBlockReader<SharedPolicy, Bytes>| {
+            let policies = hashes(filters.policy()).into_iter();
+            policies.map(|policy| FilterBlockReader::new(policy, filters.contents())).collect()
+        };
+        let filters: Vec<_> = table.filter().map(with_hashes).unwrap_or_default();
         let counts = encodings.iter().map(|&encoding| InEncoding {
             encoding,
             misfits: 0,
-            false_negatives: filters.iter().map(|_| Denials::default()).collect(),
+            hidden: filters.iter().map(|_| HiddenKeys::default()).collect(),
         });
         Self { counts: counts.collect(), filters, offset: 0, keys: 0 }
     }
 
     pub(super) fn begin_block(&mut self, offset: u64) {
+        self.end_block();
         self.offset = offset;
         self.keys = 0;
     }
@@ -85,98 +84,88 @@ impl<'a> FalseNegativeCheck<'a> {
             }
             let probes = probes.get(..asked).unwrap_or_default();
             count.misfits += (keys.len() - asked) as u64;
-            for (filters, false_negatives) in self.filters.iter().zip(&mut count.false_negatives) {
+            for (filters, hidden) in self.filters.iter().zip(&mut count.hidden) {
                 let mut answers = [alike; BATCH_KEYS];
                 if filter.is_some() {
                     filters.policy().keys_may_match(probes, &mut answers);
                 }
                 for (&(key, _), may_match) in probes.iter().zip(answers) {
                     if !may_match {
-                        false_negatives.note(key);
+                        hidden.note(key);
                     }
                 }
             }
         }
     }
 
-    pub(super) fn end_block(&mut self) {
+    fn end_block(&mut self) {
         let (offset, keys) = (self.offset, self.keys);
         let base_lg = self.filters.first().map_or(0, FilterBlockReader::base_lg);
-        for false_negatives in self.counts.iter_mut().flat_map(|count| &mut count.false_negatives) {
-            let denied = std::mem::take(&mut false_negatives.in_block);
-            if denied == 0 {
+        for hidden in self.counts.iter_mut().flat_map(|count| &mut count.hidden) {
+            let number = std::mem::take(&mut hidden.in_block);
+            if number == 0 {
                 continue;
             }
-            false_negatives.total += denied;
-            let first = &false_negatives.first;
-            false_negatives.problems.add(Code::FalseNegative, || {
+            hidden.total += number;
+            let first = quote(&hidden.first);
+            hidden.problems.add(Code::FalseNegative, || {
                 let filter = offset.checked_shr(base_lg.into()).unwrap_or_default();
-                let expected = format!("filter {filter} to have the stored key {}", quote(first));
-                let found = format!("it ruled out, one of {denied} among the {keys} keys of this data block");
-                let plain = Some(format!("filters hide {denied} of {keys} keys, the first {}", quote(first)));
+                let expected = format!("filter {filter} to have the stored key {first}");
+                let found = format!("it ruled out, one of {number} among the {keys} keys of this data block");
+                let plain = Some(format!("filters hide {number} of {keys} keys, the first {first}"));
                 Problem { plain, ..Problem::new(Code::FalseNegative, offset, expected, found) }
             });
         }
     }
 
     /// The keys hidden, the problems, and the hash if several are possible.
-    pub(super) fn finish(self) -> (u64, Problems, Option<LegacyHash>) {
+    pub(super) fn finish(mut self) -> (u64, Problems, Option<LegacyHash>) {
+        self.end_block();
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
-        let all = self.counts.into_iter().flat_map(|InEncoding { misfits, false_negatives, .. }| {
-            false_negatives
-                .into_iter()
-                .map(move |false_negatives| (false_negatives.total + misfits, false_negatives))
-                .zip(hashes.clone())
+        let all = self.counts.into_iter().flat_map(|InEncoding { misfits, hidden, .. }| {
+            let with_hashes = hidden.into_iter().zip(hashes.clone());
+            with_hashes.map(move |(hidden, hash)| (hidden.total + misfits, hidden, hash))
         });
-        let best = all.min_by_key(|((against, _), _)| *against);
-        best.map(|((_, false_negatives), hash)| (false_negatives.total, false_negatives.problems, hash))
-            .unwrap_or_default()
+        let best = all.min_by_key(|(against, ..)| *against);
+        best.map(|(_, hidden, hash)| (hidden.total, hidden.problems, hash)).unwrap_or_default()
     }
 }
 
 /// Counts the stored keys that filters of a known policy hide.
 pub(crate) struct FalseNegativeCount<'a> {
-    check: Option<FalseNegativeCheck<'a>>,
+    check: FalseNegativeCheck<'a>,
     encoding: KeyEncoding,
     batch: Batch,
 }
 
 impl<'a> FalseNegativeCount<'a> {
     pub(crate) fn new<R>(table: &'a Table<R>, encoding: KeyEncoding) -> Self {
-        let check = table.filter().map(|filters| FalseNegativeCheck::new(filters, &[encoding]));
-        Self { check, encoding, batch: Batch::default() }
+        Self { check: FalseNegativeCheck::new(table, &[encoding]), encoding, batch: Batch::default() }
     }
 
     pub(crate) fn begin_block(&mut self, offset: u64) {
-        self.ask(true);
-        self.check.iter_mut().for_each(|check| check.begin_block(offset));
+        self.check_batch();
+        self.check.begin_block(offset);
     }
 
     pub(crate) fn key(&mut self, key: &[u8]) {
-        if self.check.is_some() {
+        if !self.check.filters.is_empty() {
             self.batch.push(key);
             if self.batch.is_full(u64::MAX) {
-                self.ask(false);
+                self.check_batch();
             }
         }
     }
 
-    fn ask(&mut self, is_end: bool) {
-        let Some(check) = &mut self.check else { return };
+    fn check_batch(&mut self) {
         let mut keys = [StoredKey::default(); BATCH_KEYS];
-        for (stored, key) in keys.iter_mut().zip(self.batch.keys.as_keys().iter()) {
-            *stored = StoredKey { key, filtered: self.encoding.filtered(key) };
-        }
-        check.keys(keys.get(..self.batch.keys.len()).unwrap_or_default());
+        self.check.keys(self.batch.stored(self.encoding, &mut keys));
         self.batch.clear();
-        if is_end {
-            check.end_block();
-        }
     }
 
     pub(crate) fn finish(mut self) -> u64 {
-        self.ask(true);
-        self.check.map_or(0, |check| check.finish().0)
+        self.check_batch();
+        self.check.finish().0
     }
 }
 
@@ -190,7 +179,7 @@ fn hashes(policy: &SharedPolicy) -> Vec<SharedPolicy> {
     LEGACY.map(|hash| Arc::new(legacy.with_hash(hash)) as _).to_vec()
 }
 
-impl Denials {
+impl HiddenKeys {
     #[cold]
     fn note(&mut self, key: &[u8]) {
         if self.in_block == 0 {
@@ -209,7 +198,7 @@ const BATCH_BYTES: u64 = 64 << 10;
 /// Keys of one data block. They take at most 64 KiB more than the longest, however many keys the block has.
 #[derive(Default)]
 pub(super) struct Batch {
-    pub(super) keys: KeyBuf,
+    keys: KeyBuf,
     pub(super) bytes: usize,
 }
 
@@ -223,6 +212,19 @@ impl Batch {
     #[inline]
     pub(super) fn is_full(&self, max_bytes: u64) -> bool {
         self.keys.len() >= BATCH_KEYS || self.bytes as u64 > max_bytes.min(BATCH_BYTES)
+    }
+
+    /// Fills `keys`, and returns the part of it that is filled.
+    pub(super) fn stored<'k, 'b>(
+        &'b self,
+        encoding: KeyEncoding,
+        keys: &'k mut [StoredKey<'b>; BATCH_KEYS],
+    ) -> &'k [StoredKey<'b>] {
+        debug_assert!(self.keys.len() <= BATCH_KEYS, "no key is left out");
+        for (stored, key) in keys.iter_mut().zip(self.keys.as_keys().iter()) {
+            *stored = StoredKey { key, filtered: encoding.filtered(key) };
+        }
+        keys.get(..self.keys.len()).unwrap_or_default()
     }
 
     pub(super) fn clear(&mut self) {

@@ -1,6 +1,5 @@
 //! The verification of tables: every block and every entry, with filters checked for every key.
 
-mod budget;
 mod check;
 mod doubt;
 mod extents;

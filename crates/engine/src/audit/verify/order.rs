@@ -2,32 +2,21 @@
 
 use std::cmp::Ordering;
 
-use filterblock::table::{SharedComparator, known_comparator};
-use filterblock::{KeyFormat, quote};
+use filterblock::quote;
 
 use super::false_negatives::StoredKey;
-use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::{key_encoding::KeyEncoding, order::KeyOrder};
 use crate::report::{Code, Note, Problem, Problems};
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum ExpectedOrder {
-    Bytewise,
-    /// No order is recorded. The check is given up if keys are not in bytewise order.
-    Presumed,
-    /// Of the comparator of this name, known or not.
-    Custom(Vec<u8>),
-}
 
 /// Follows the keys of a table and its index.
 pub(super) struct OrderCheck {
-    expected: ExpectedOrder,
-    is_checked: bool,
-    /// Of user keys; `None`: bytewise, or unknown.
-    order: Option<SharedComparator>,
+    /// `None`: no order is recorded. The check is given up if keys are not in bytewise order.
+    comparator: Option<Vec<u8>>,
+    /// Of user keys; `None`: unknown, so that nothing is checked.
+    order: Option<KeyOrder>,
     /// By possible encoding.
     encodings: Vec<(KeyEncoding, Problems)>,
-    last_key: Vec<u8>,
-    has_last_key: bool,
+    last_key: Option<Vec<u8>>,
     /// The last one of the index.
     separator: Vec<u8>,
     /// What came last.
@@ -42,18 +31,12 @@ enum After {
 }
 
 impl OrderCheck {
-    pub(super) fn new(expected: ExpectedOrder, encodings: &[KeyEncoding]) -> Self {
-        let order = match &expected {
-            ExpectedOrder::Custom(name) => known_comparator(name),
-            _ => None,
-        };
+    pub(super) fn new(comparator: Option<&[u8]>, encodings: &[KeyEncoding]) -> Self {
         Self {
-            is_checked: !matches!(expected, ExpectedOrder::Custom(_)) || order.is_some(),
-            order,
-            expected,
+            order: comparator.map_or(Some(KeyOrder::Bytewise), KeyOrder::of),
+            comparator: comparator.map(<[u8]>::to_vec),
             encodings: encodings.iter().map(|&encoding| (encoding, Problems::default())).collect(),
-            last_key: Vec::new(),
-            has_last_key: false,
+            last_key: None,
             separator: Vec::new(),
             after: After::Nothing,
         }
@@ -61,55 +44,55 @@ impl OrderCheck {
 
     pub(super) fn keys(&mut self, keys: &[StoredKey<'_>], offset: u64) {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return };
-        if self.is_checked {
-            self.follow(first.key, Code::KeyOrder, offset);
+        if let Some(order) = self.order {
+            self.follow(order, first.key, Code::KeyOrder, offset);
             // With one encoding, ascending user keys are in order, whatever the versions: the quick way for nearly all
             // keys.
-            let is_known = self.encodings.len() == 1 && self.order.is_none();
+            let is_known = self.encodings.len() == 1 && order == KeyOrder::Bytewise;
             for pair in keys.windows(2) {
                 let [previous, next] = pair else { continue };
                 let ascend = matches!((previous.filtered, next.filtered), (Some(a), Some(b)) if a < b);
                 if !(is_known && ascend) {
-                    let (pair, order) = ((previous.key, next.key), self.order.as_ref());
+                    let pair = (previous.key, next.key);
                     compare(&mut self.encodings, order, pair, false, Code::KeyOrder, offset);
                 }
             }
         }
-        self.last_key.clear();
-        self.last_key.extend_from_slice(last.key);
-        self.has_last_key = true;
+        let last_key = self.last_key.get_or_insert_default();
+        last_key.clear();
+        last_key.extend_from_slice(last.key);
         self.after = After::Key;
     }
 
     /// Takes the index's key for the data block whose keys came last.
     pub(super) fn separator(&mut self, separator: &[u8], index_offset: u64) {
-        if self.is_checked {
-            self.follow(separator, Code::IndexOrder, index_offset);
+        if let Some(order) = self.order {
+            self.follow(order, separator, Code::IndexOrder, index_offset);
         }
         self.separator.clear();
         self.separator.extend_from_slice(separator);
         self.after = After::Separator;
     }
 
-    fn follow(&mut self, next: &[u8], code: Code, offset: u64) {
+    fn follow(&mut self, order: KeyOrder, next: &[u8], code: Code, offset: u64) {
         let previous = match self.after {
             After::Nothing => return,
-            After::Key => &self.last_key,
+            After::Key => self.last_key.as_deref().unwrap_or_default(),
             After::Separator => &self.separator,
         };
         // A separator may be equal to the last key of its block.
         let may_equal = self.after == After::Key && code == Code::IndexOrder;
-        compare(&mut self.encodings, self.order.as_ref(), (previous, next), may_equal, code, offset);
+        compare(&mut self.encodings, order, (previous, next), may_equal, code, offset);
     }
 
     pub(super) fn last_key(&self) -> Option<&[u8]> {
-        self.has_last_key.then_some(&*self.last_key)
+        self.last_key.as_deref()
     }
 
     /// Returns a note if the order is unknown, or if the one that was presumed does not hold.
     pub(super) fn finish(self) -> Result<Problems, Note> {
-        if let (ExpectedOrder::Custom(comparator), None) = (&self.expected, &self.order) {
-            let comparator = comparator.clone();
+        let is_presumed = self.comparator.is_none();
+        if let (Some(comparator), None) = (self.comparator, self.order) {
             return Err(Note::CustomOrder { comparator });
         }
         debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
@@ -117,9 +100,7 @@ impl OrderCheck {
         let best = self.encodings.into_iter().map(|(_, problems)| problems).min_by_key(Problems::total);
         let problems = best.unwrap_or_default();
         match problems.first() {
-            Some(first) if self.expected == ExpectedOrder::Presumed => {
-                Err(Note::NotBytewise(Box::new(first.clone())))
-            }
+            Some(first) if is_presumed => Err(Note::NotBytewise(Box::new(first.clone()))),
             _ => Ok(problems),
         }
     }
@@ -128,7 +109,7 @@ impl OrderCheck {
 /// Adds a problem for each encoding in which `next` must not follow `previous`.
 fn compare(
     encodings: &mut [(KeyEncoding, Problems)],
-    order: Option<&SharedComparator>,
+    order: KeyOrder,
     (previous, next): (&[u8], &[u8]),
     may_equal: bool,
     code: Code,
@@ -136,9 +117,9 @@ fn compare(
 ) {
     for (encoding, problems) in encodings {
         let found = match order {
-            None => encoding.compare(previous, next),
+            KeyOrder::Bytewise => encoding.compare(previous, next),
             // Only databases name an order, and their keys are internal keys.
-            Some(order) => KeyFormat::LevelDb.compare(previous, next, |a, b| order.compare(a, b)),
+            KeyOrder::Idb => order.compare_internal(previous, next),
         };
         match found {
             Ordering::Less => {}
@@ -158,10 +139,12 @@ fn compare(
 mod tests {
     use super::*;
 
+    const BYTEWISE: Option<&[u8]> = Some(b"leveldb.BytewiseComparator");
+
     /// Checks these keys. Those in capitals are separators of the index.
-    fn follow(expected: ExpectedOrder, keys: &[&[u8]]) -> Result<Vec<Problem>, Note> {
+    fn follow(comparator: Option<&[u8]>, keys: &[&[u8]]) -> Result<Vec<Problem>, Note> {
         let follow = |most| {
-            let mut order = OrderCheck::new(expected.clone(), &[KeyEncoding::Whole]);
+            let mut order = OrderCheck::new(comparator, &[KeyEncoding::Whole]);
             let is_separator = |key: &&[u8]| key.iter().any(u8::is_ascii_uppercase);
             for run in keys.chunk_by(|a, b| !is_separator(a) && !is_separator(b)) {
                 if run.iter().any(is_separator) {
@@ -185,7 +168,7 @@ mod tests {
     }
 
     fn texts(keys: &[&[u8]]) -> Vec<String> {
-        let found = follow(ExpectedOrder::Bytewise, keys).unwrap();
+        let found = follow(BYTEWISE, keys).unwrap();
         found.iter().map(ToString::to_string).collect()
     }
 
@@ -224,10 +207,10 @@ mod tests {
 
     #[test]
     fn an_unknown_order_is_not_held_against_a_table() {
-        assert!(follow(ExpectedOrder::Presumed, &[b"a", b"b"]).unwrap().is_empty());
-        let reason = follow(ExpectedOrder::Presumed, &[b"b", b"a"]).unwrap_err();
+        assert!(follow(None, &[b"a", b"b"]).unwrap().is_empty());
+        let reason = follow(None, &[b"b", b"a"]).unwrap_err();
         assert!(matches!(&reason, Note::NotBytewise(first) if first.code == Code::KeyOrder), "{reason:?}");
-        let reason = follow(ExpectedOrder::Custom(b"x".to_vec()), &[b"a", b"b"]).unwrap_err();
+        let reason = follow(Some(b"x"), &[b"a", b"b"]).unwrap_err();
         assert_eq!(reason, Note::CustomOrder { comparator: b"x".to_vec() });
     }
 
@@ -236,11 +219,11 @@ mod tests {
         // Byte by byte, the second key comes first; as internal keys, the two are versions of one
         // user key.
         let keys = [b"k\x01\x09\0\0\0\0\0\0", b"k\x01\x08\0\0\0\0\0\0"];
-        let mut both = OrderCheck::new(ExpectedOrder::Bytewise, &[KeyEncoding::Whole, KeyEncoding::Internal]);
+        let mut both = OrderCheck::new(BYTEWISE, &[KeyEncoding::Whole, KeyEncoding::Internal]);
         let entries = keys.map(|key| StoredKey { key, filtered: Some(key) });
         both.keys(&entries, 0);
         assert!(both.finish().unwrap().is_empty());
-        let mut whole = OrderCheck::new(ExpectedOrder::Bytewise, &[KeyEncoding::Whole]);
+        let mut whole = OrderCheck::new(BYTEWISE, &[KeyEncoding::Whole]);
         whole.keys(&entries, 0);
         assert_eq!(whole.finish().unwrap().total(), 1);
     }

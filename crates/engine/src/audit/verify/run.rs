@@ -33,10 +33,10 @@ impl Engine {
         inputs: Inputs,
         sink: &mut impl FnMut(Verified) -> io::Result<()>,
     ) -> io::Result<Outcome> {
-        let mut fold = Fold::new(self);
+        let (outcome, versions) = (Outcome::default(), Versions::default());
+        let mut fold = Fold { engine: self, outcome, versions, folder: None };
         let task = VerifyTask { engine: self.clone(), notes_keys: false };
-        let show = &mut |event| fold.take(event, sink);
-        let list_failed = self.run(inputs, &task, show)?;
+        let list_failed = self.run(inputs, &task, &mut |event| fold.take(event, sink))?;
         Ok(Outcome { list_failed, ..fold.outcome })
     }
 }
@@ -102,11 +102,7 @@ struct Fold<'e> {
     folder: Option<(Checked, Verdict)>,
 }
 
-impl<'e> Fold<'e> {
-    fn new(engine: &'e Engine) -> Self {
-        Self { engine, outcome: Outcome::default(), versions: Versions::default(), folder: None }
-    }
-
+impl Fold<'_> {
     fn take(&mut self, event: Event<Checked>, show: &mut Show<'_>) -> io::Result<()> {
         let unreadable = |wanted, error| Checked::of_problem(Problem::unreadable(wanted, error));
         match event {
@@ -130,33 +126,21 @@ impl<'e> Fold<'e> {
                     Some(OtherFile::Manifest) => (About::Manifest, "a MANIFEST"),
                     Some(_) => (About::Log, "a log"),
                 };
-                self.file(&file, about, result.unwrap_or_else(|error| unreadable(wanted, error)), show)
+                let mut checked = result.unwrap_or_else(|error| unreadable(wanted, error));
+                self.versions.add(&file, &mut checked);
+                let folder = file.folder.clone().filter(|folder| file.listed || folder.is_database());
+                self.verified(Verified { folder, ..Verified::new(file.subject(&[]), about, checked) }, show)
             }
             Event::End(place) => {
                 let (mut checked, files) = self.folder.take().unwrap_or_default();
-                self.versions
-                    .problem(&place.folder, self.engine)
-                    .into_iter()
-                    .for_each(|problem| checked.problems.push(problem));
-                let mut verified =
-                    Verified::new(place.subject(&[]), About::Folder, checked).of_folder(&place.folder);
-                verified.verdict = verified.verdict.max(files);
-                self.verified(verified, show)
+                if let Some(problem) = self.versions.problem(&place.folder, self.engine) {
+                    checked.problems.push(problem);
+                }
+                let verified = Verified::new(place.subject(&[]), About::Folder, checked);
+                let (verdict, folder) = (verified.verdict.max(files), Some(Arc::clone(&place.folder)));
+                self.verified(Verified { verdict, folder, ..verified }, show)
             }
         }
-    }
-
-    fn file(
-        &mut self,
-        target: &TableFile,
-        about: About,
-        mut checked: Checked,
-        show: &mut Show<'_>,
-    ) -> io::Result<()> {
-        self.versions.add(target, &mut checked);
-        let verified = Verified::new(target.subject(&[]), about, checked);
-        let folder = target.folder.as_ref().filter(|folder| target.listed || folder.is_database());
-        self.verified(folder.into_iter().fold(verified, |verified, folder| verified.of_folder(folder)), show)
     }
 
     fn verified(&mut self, verified: Verified, show: &mut Show<'_>) -> io::Result<()> {
@@ -177,22 +161,23 @@ impl<'e> Fold<'e> {
 /// folder as a whole.
 pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> (Vec<Verified>, Checked) {
     let folder = &place.folder;
-    let of = |path: &Path, about, checked| {
-        Verified::new(Subject { path, ..Subject::of(&place.input) }, about, checked).of_folder(folder)
+    let of = |path: &Path, about, problem| {
+        let (folder, checked) = (Some(Arc::clone(folder)), Checked::of_problem(problem));
+        Verified { folder, ..Verified::new(Subject { path, ..Subject::of(&place.input) }, about, checked) }
     };
     let skipped = folder.skipped().into_iter().map(|(path, error)| {
         let is_log = path.extension().is_some_and(|extension| extension == "log");
         let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let about = if is_log || is_folder { About::Unreadable } else { About::Table };
-        of(path, about, Checked::of_problem(Problem::unreadable("a table", error)))
+        of(path, about, Problem::unreadable("a table", error))
     });
     let (manifest, checked) = manifest(folder);
-    let manifest = manifest.map(|(path, problem)| of(path, About::Manifest, Checked::of_problem(problem)));
+    let manifest = manifest.map(|(path, problem)| of(path, About::Manifest, problem));
     let missing = folder.missing().map(|(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let found = format!("no such file{}", folder.copy_text(table));
         let problem = Problem::new(Code::TableMissing, None, expected, found);
-        of(&path, About::Table, Checked::of_problem(problem.with_lost(LostKeys::of_table(table))))
+        of(&path, About::Table, problem.with_lost(LostKeys::of_table(table)))
     });
     (skipped.chain(manifest).chain(missing).collect(), checked)
 }

@@ -48,7 +48,7 @@ impl Stretch {
 
 /// Into stretches of about the same number of bytes.
 pub(super) struct TableStretches {
-    list: Vec<Stretch>,
+    pub(super) list: Vec<Stretch>,
     /// Bytes of data blocks in a stretch.
     step: u64,
     /// Where the next stretch begins: the offset of a data block.
@@ -87,9 +87,5 @@ impl TableStretches {
         let [_, end] = &mut stretch.ends;
         end.clear();
         end.extend_from_slice(last);
-    }
-
-    pub(super) fn into_list(self) -> Vec<Stretch> {
-        self.list
     }
 }

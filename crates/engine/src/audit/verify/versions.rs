@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use std::{cmp::Ordering, io, path::Path};
 
 use filterblock::database::{
-    Database, DatabaseLog, DatabaseTable, EntryFile, FileKind, FileState, LiveTable, Opener, TableStatus,
+    Database, DatabaseLog, EntryFile, FileKind, FileState, LiveTable, Opener, TableStatus,
 };
-use filterblock::quote;
-use filterblock::table::ReadOptions;
+use filterblock::{escape_path, quote};
 
 use super::doubt::{Place, Range, doubtful, joined};
 use super::stretches::Stretch;
@@ -18,7 +17,7 @@ use crate::audit::order::KeyOrder;
 use crate::engine::Engine;
 use crate::report::{Checked, Code, Problem};
 use crate::run::TableFile;
-use crate::walk::Folder;
+use crate::walk::{Files, Folder};
 use crate::words::counted;
 
 /// Bytes of the stretches of all tables and logs. Further tables are not judged.
@@ -37,29 +36,20 @@ const STEP: u64 = 1 << 12;
 /// The sequence numbers of the tables and logs of one folder.
 #[derive(Default)]
 pub(crate) struct Versions {
-    tables: BTreeMap<u64, Vec<Stretch>>,
-    logs: BTreeMap<u64, Vec<Stretch>>,
+    stretches: BTreeMap<(FileKind, u64), Vec<Stretch>>,
     memory: usize,
 }
 
 impl Versions {
     pub(crate) fn add(&mut self, file: &TableFile, verdict: &mut Checked) {
         let stretches = std::mem::take(&mut verdict.stretches);
-        if !file.listed {
-            return;
-        }
         let name = file.path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
         let bytes = stretches.iter().map(Stretch::memory).sum();
         let memory = self.memory.saturating_add(bytes);
-        if memory > MAX_MEMORY || stretches.is_empty() {
-            return;
+        if let Some(name) = name.filter(|_| file.listed && memory <= MAX_MEMORY && !stretches.is_empty()) {
+            self.stretches.insert(name, stretches);
+            self.memory = memory;
         }
-        match name {
-            Some((FileKind::Table, number)) => self.tables.insert(number, stretches),
-            Some((FileKind::Log, number)) => self.logs.insert(number, stretches),
-            _ => return,
-        };
-        self.memory = memory;
     }
 
     /// Keys of which a lookup finds an older version first. `None`: there are none, or the folder cannot be judged
@@ -68,19 +58,17 @@ impl Versions {
         let database = folder.database();
         let manifest = database.manifest().ok()?;
         let order = KeyOrder::of(manifest.comparator()?)?;
-        let places = Places { is_goleveldb: is_goleveldb(folder) };
-        let mut items = Vec::new();
-        for table in database.tables() {
-            if let (Some(place), Some(list)) = (places.of_table(&table), self.tables.get(&table.number)) {
-                items.extend(list.iter().map(|stretch| (place, table.number, stretch)));
-            }
-        }
-        let logs = || database.logs().filter(|log| log.is_live);
         let len = |log: DatabaseLog<'_>| if let FileState::Present(file) = log.file { file.len } else { 0 };
-        let reads_logs = logs().map(len).fold(0, u64::saturating_add) <= MAX_LOGS;
-        for log in logs().filter(|_| reads_logs) {
-            let list = self.logs.get(&log.number).into_iter().flatten();
-            items.extend(list.map(|stretch| (places.of_log(log.number), log.number, stretch)));
+        let live_logs = || database.logs().filter(|log| log.is_live);
+        let reads_logs = live_logs().map(len).fold(0, u64::saturating_add) <= MAX_LOGS;
+        let is_goleveldb = is_goleveldb(folder);
+        let logs = live_logs().filter(|_| reads_logs).map(EntryFile::Log);
+        let mut items = Vec::new();
+        for file in database.tables().map(EntryFile::Table).chain(logs) {
+            let name = name_of(&file);
+            if let (Some(place), Some(list)) = (place_of(&file, is_goleveldb), self.stretches.get(&name)) {
+                items.extend(list.iter().map(|stretch| (place, name.1, stretch)));
+            }
         }
         // The other tables of a level are opened one after the other.
         let is_alone = |live: &LiveTable| live.level == 0 || manifest.overlapped_by(live).is_some();
@@ -91,59 +79,49 @@ impl Versions {
             return None;
         }
         let ranges = joined(ranges, MAX_OPENED / runs);
-        let options = engine.read.clone().comparator(order.comparator());
-        let check = Check { database, order, places, engine, options: &options, reads_logs };
-        check.ranges(engine.files.clone(), &ranges)
+        Check { database, order, is_goleveldb, engine, reads_logs }.ranges(&ranges)
     }
 }
 
-struct Places {
-    /// goleveldb's lookups compare the tables of level 0, whatever their order.
-    is_goleveldb: bool,
+const fn name_of(file: &EntryFile<'_>) -> (FileKind, u64) {
+    match file {
+        EntryFile::Table(table) => (FileKind::Table, table.number),
+        EntryFile::Log(log) => (FileKind::Log, log.number),
+    }
 }
 
-impl Places {
-    const fn of_log(&self, number: u64) -> Place {
-        (0, u64::MAX.saturating_sub(number))
-    }
-
-    /// `None`: lookups do not reach the table.
-    fn of_table(&self, table: &DatabaseTable<'_>) -> Option<Place> {
-        let TableStatus::Live(live) = table.status else { return None };
-        Some(match live.level {
-            0 if self.is_goleveldb => (1, 0),
-            0 => (1, u64::MAX.saturating_sub(table.number)),
-            level => (level.saturating_add(1), 0),
-        })
-    }
-
-    fn of(&self, file: &EntryFile<'_>) -> Option<Place> {
-        match file {
-            EntryFile::Log(log) => log.is_live.then(|| self.of_log(log.number)),
-            EntryFile::Table(table) => self.of_table(table),
-        }
+/// `is_goleveldb`: lookups compare the tables of level 0, whatever their order. `None`: they do not reach the file.
+fn place_of(file: &EntryFile<'_>, is_goleveldb: bool) -> Option<Place> {
+    match file {
+        EntryFile::Log(log) => log.is_live.then(|| (0, u64::MAX.saturating_sub(log.number))),
+        EntryFile::Table(table) => match table.status {
+            TableStatus::Live(live) if live.level > 0 => Some((live.level.saturating_add(1), 0)),
+            TableStatus::Live(_) if is_goleveldb => Some((1, 0)),
+            TableStatus::Live(_) => Some((1, u64::MAX.saturating_sub(table.number))),
+            _ => None,
+        },
     }
 }
 
 struct Check<'a> {
     database: &'a Database,
     order: KeyOrder,
-    places: Places,
+    is_goleveldb: bool,
     engine: &'a Engine,
-    options: &'a ReadOptions,
     reads_logs: bool,
 }
 
 struct Version {
     number: u64,
     place: Place,
-    file: u64,
+    file: (FileKind, u64),
 }
 
 impl Check<'_> {
-    fn ranges<O: Opener>(&self, opener: O, ranges: &[Range<'_>]) -> Option<Problem> {
-        let opener = TablesAndLogs { opener, reads_logs: self.reads_logs };
-        let mut scan = self.database.scan_versions_with(self.options, opener).ok()?;
+    fn ranges(&self, ranges: &[Range<'_>]) -> Option<Problem> {
+        let opener = TablesAndLogs { files: self.engine.files.clone(), reads_logs: self.reads_logs };
+        let options = self.engine.read.clone().comparator(self.order.comparator());
+        let mut scan = self.database.scan_versions_with(&options, opener).ok()?;
         let (mut keys, mut errors, mut entries) = (0_u64, 0_u32, 0_u64);
         let mut example = None;
         for (from, to) in ranges {
@@ -159,42 +137,32 @@ impl Check<'_> {
                     Ok(true) => {}
                     Ok(false) => break,
                     // The verdicts on tables and logs report errors.
-                    Err(_) => {
+                    Err(_) if errors < MAX_ERRORS => {
                         errors = errors.saturating_add(1);
-                        if errors > MAX_ERRORS {
-                            return None;
-                        }
                         continue;
                     }
+                    Err(_) => return None,
                 }
                 let Some(entry) = scan.entry() else { break };
                 let user_key = entry.key.user_key;
                 if self.order.compare(user_key, to) == Ordering::Greater {
                     break;
                 }
-                let Some(place) = self.places.of(&entry.file) else { continue };
-                let file = match entry.file {
-                    EntryFile::Table(table) => table.number,
-                    EntryFile::Log(log) => log.number,
-                };
-                let version = Version { number: entry.key.sequence, place, file };
-                let is_same = key.as_deref() == Some(user_key);
-                match &newest {
-                    Some(newest) if is_same && version.number < newest.number && place < newest.place => {
-                        example.get_or_insert_with(|| self.example(user_key, newest, &version));
-                        keys = keys.saturating_add(1);
-                    }
-                    _ if is_same => continue,
-                    _ => {
-                        let key = key.get_or_insert_default();
-                        key.clear();
-                        key.extend_from_slice(user_key);
-                        newest = Some(version);
-                        continue;
-                    }
+                let Some(place) = place_of(&entry.file, self.is_goleveldb) else { continue };
+                let version = Version { number: entry.key.sequence, place, file: name_of(&entry.file) };
+                if key.as_deref() != Some(user_key) {
+                    let key = key.get_or_insert_default();
+                    key.clear();
+                    key.extend_from_slice(user_key);
+                    newest = Some(version);
+                    continue;
                 }
                 // Each key counts once.
-                newest = None;
+                let is_below = |newest: &mut Version| version.number < newest.number && place < newest.place;
+                if let Some(newest) = newest.take_if(is_below) {
+                    example.get_or_insert_with(|| self.example(user_key, &newest, &version));
+                    keys = keys.saturating_add(1);
+                }
             }
         }
         let (expected, found) = example?;
@@ -208,19 +176,14 @@ impl Check<'_> {
     /// Expected and found.
     fn example(&self, key: &[u8], newer: &Version, older: &Version) -> (String, String) {
         let name = |version: &Version| {
-            let live = |table: &DatabaseTable<'_>| table.number == version.file && table.recorded().is_some();
-            let table = self
-                .database
-                .tables()
-                .find(live)
-                .filter(|_| version.place != self.places.of_log(version.file));
-            let path = table.and_then(|table| table.file.path()).and_then(Path::file_name);
-            match (path, table.and_then(|table| table.recorded())) {
-                (Some(name), Some(live)) => {
-                    format!("{} on level {}", filterblock::escape_path(Path::new(name)), live.level)
-                }
-                _ => FileKind::Log.file_name(version.file),
-            }
+            let (kind, number) = version.file;
+            let mut tables = self.database.tables().filter(|_| kind == FileKind::Table);
+            let table = tables.find(|table| table.number == number && table.recorded().is_some());
+            let found = table.and_then(|table| Some((table.file.path()?.file_name()?, table.recorded()?)));
+            found.map_or_else(
+                || kind.file_name(number),
+                |(name, live)| format!("{} on level {}", escape_path(Path::new(name)), live.level),
+            )
         };
         let expected = format!("number {} of {} above number {}", newer.number, quote(key), older.number);
         (expected, format!("it in {}, below {}", name(newer), name(older)))
@@ -228,26 +191,26 @@ impl Check<'_> {
 }
 
 /// Opens logs only if they are to be read.
-struct TablesAndLogs<O> {
-    opener: O,
+struct TablesAndLogs {
+    files: Files,
     reads_logs: bool,
 }
 
-impl<O: Opener> Opener for TablesAndLogs<O> {
-    type Table = O::Table;
-    type Log = O::Log;
+impl Opener for TablesAndLogs {
+    type Table = <Files as Opener>::Table;
+    type Log = <Files as Opener>::Log;
 
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
-        self.opener.open_table(path)
+        self.files.open_table(path)
     }
 
     fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
-        self.opener.version(table)
+        self.files.version(table)
     }
 
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
         match self.reads_logs {
-            true => self.opener.open_log(path),
+            true => self.files.open_log(path),
             false => Err(io::ErrorKind::Unsupported.into()),
         }
     }

@@ -1,38 +1,37 @@
 //! The walk through a table: its index, and every entry of every data block.
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
-use filterblock::{Error, LegacyHash, Structure, quote};
+use filterblock::{Error, Structure, quote};
 
-use super::budget::{Budget, Exceeded};
 use super::false_negatives::{BATCH_KEYS, Batch, StoredKey};
 use super::stretches::TableStretches;
 use super::{extents::BlockExtents, false_negatives::FalseNegativeCheck, order::OrderCheck};
 use crate::audit::correct::key_orders::{CandidateOrders, KeyBounds};
-use crate::audit::correct::{corrected, patched};
+use crate::audit::correct::{Budget, corrected, patched};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::read_options;
 use crate::audit::stats::{KeyCounter, Offsets};
-use crate::report::{Checked, Code, Note, Problem, Problems};
+use crate::report::{Checked, Code, Problem};
 
 /// Of names in the metaindex with handles as values: filters, and Basho's counters.
 const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
 
 pub(super) struct Walk<'a, 'v, R> {
     table: &'a Table<R>,
-    order: OrderCheck,
-    pub(super) false_negatives: Option<FalseNegativeCheck<'a>>,
+    pub(super) order: OrderCheck,
+    pub(super) false_negatives: FalseNegativeCheck<'a>,
     /// The first of the possible ones.
-    pub(super) encoding: KeyEncoding,
+    encoding: KeyEncoding,
     /// All keys have to be internal keys.
-    pub(super) is_internal: bool,
+    is_internal: bool,
     /// Blocks visited so far, if the index may list one twice.
     pub(super) seen: Option<Offsets>,
     /// Of the entries, if wanted.
     pub(super) stretches: Option<TableStretches>,
-    first_key: Option<Vec<u8>>,
+    pub(super) first_key: Option<Vec<u8>>,
     pub(super) counter: KeyCounter,
-    extents: BlockExtents,
+    pub(super) extents: BlockExtents,
     /// Of the last data block: its memory is reused.
     cursor: Option<BlockCursor<'a>>,
     batch: Batch,
@@ -40,8 +39,8 @@ pub(super) struct Walk<'a, 'v, R> {
     /// Damaged blocks searched for a wrong bit.
     tried_bits: u32,
     /// No entry has been missed so far.
-    complete: bool,
-    verdict: &'v mut Checked,
+    pub(super) complete: bool,
+    pub(super) verdict: &'v mut Checked,
 }
 
 /// Damaged blocks to search for one wrong bit.
@@ -49,38 +48,21 @@ const MAX_TRIED_BITS: u32 = 4;
 /// In bytes, to search for one wrong bit.
 const MAX_TRIED_BLOCK: usize = 1 << 20;
 
-pub(super) struct Walked {
-    pub(super) order: Result<Problems, Note>,
-    pub(super) false_negatives: Option<(u64, Problems, Option<LegacyHash>)>,
-    pub(super) first_key: Option<Vec<u8>>,
-    pub(super) last_key: Option<Vec<u8>>,
-    pub(super) counter: KeyCounter,
-    pub(super) extents: BlockExtents,
-    pub(super) stretches: Option<TableStretches>,
-    pub(super) complete: bool,
-}
-
-/// Bounds that the index sets for the keys of a data block: exclusive and inclusive. `None`: no bound.
-#[derive(Clone, Copy)]
-struct Bounds<'k> {
-    after: Option<&'k [u8]>,
-    up_to: Option<&'k [u8]>,
-}
-
 impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
-    /// Checks the order of the keys. Other checks can be added.
+    /// Checks the order of the keys by `comparator`, and the filters. Other checks can be added.
     pub(super) fn new(
         table: &'a Table<R>,
-        order: OrderCheck,
+        comparator: Option<&[u8]>,
+        encodings: &[KeyEncoding],
         budget: Budget,
         verdict: &'v mut Checked,
     ) -> Self {
         Self {
             table,
-            order,
-            false_negatives: None,
-            encoding: KeyEncoding::Whole,
-            is_internal: false,
+            order: OrderCheck::new(comparator, encodings),
+            false_negatives: FalseNegativeCheck::new(table, encodings),
+            encoding: encodings.first().copied().unwrap_or(KeyEncoding::Whole),
+            is_internal: encodings == [KeyEncoding::Internal],
             seen: None,
             stretches: None,
             first_key: None,
@@ -110,20 +92,6 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
     }
 
-    pub(super) fn end(self) -> Walked {
-        let Self { order, false_negatives, first_key, counter, extents, stretches, complete, .. } = self;
-        Walked {
-            last_key: order.last_key().map(<[u8]>::to_vec),
-            order: order.finish(),
-            false_negatives: false_negatives.map(FalseNegativeCheck::finish),
-            first_key,
-            counter,
-            extents,
-            stretches,
-            complete,
-        }
-    }
-
     fn data_blocks(&mut self, progress: &dyn Fn(u64)) {
         let mut index = self.table.index();
         let mut before: Option<Vec<u8>> = None;
@@ -132,25 +100,25 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    self.damage(&error, Bounds { after: before.as_deref(), up_to: None });
+                    self.damage(&error, KeyBounds { after: before.as_deref(), up_to: None }, None);
                     return;
                 }
             }
-            let bounds = Bounds { after: before.as_deref(), up_to: Some(index.key()) };
+            let bounds = KeyBounds { after: before.as_deref(), up_to: Some(index.key()) };
             match index.handle() {
                 Ok(handle) => {
-                    if let Err(exceeded) = self.block(handle, bounds) {
-                        self.over_budget(exceeded, handle.offset, bounds.after);
+                    if let Err(expected) = self.block(handle, bounds) {
+                        self.over_budget(expected, handle.offset, bounds.after);
                         return;
                     }
                     progress(handle.size);
                 }
-                Err(error) => self.damage(&error, bounds),
+                Err(error) => self.damage(&error, bounds, None),
             }
             self.order.separator(index.key(), self.table.index_handle().offset);
-            self.budget.spend_keys(index.key().len());
-            if let Err(exceeded) = self.budget.check() {
-                self.over_budget(exceeded, self.table.index_handle().offset, Some(index.key()));
+            self.budget.spend(index.key().len() as u64);
+            if let Err(expected) = self.budget.check() {
+                self.over_budget(expected, self.table.index_handle().offset, Some(index.key()));
                 return;
             }
             let before = before.get_or_insert_default();
@@ -160,7 +128,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 
     /// `bounds`: of the block's keys, by the index.
-    fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> Result<(), Exceeded> {
+    fn block(&mut self, handle: BlockHandle, bounds: KeyBounds<'_>) -> Result<(), String> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
             self.verdict.problems.add(Code::RepeatedBlock, || {
@@ -174,7 +142,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             seen.insert(handle.offset);
         }
         if handle.end().is_some_and(|end| end <= self.table.file_size()) {
-            self.budget.allows_reading(handle.size)?;
+            self.budget.allows_reading(handle.size, self.table.file_size())?;
         }
         let entered = match self.cursor.take() {
             Some(mut cursor) => cursor.enter(self.table, handle).map(|()| cursor),
@@ -184,19 +152,14 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             Ok(entries) => entries,
             Err(error) => {
                 let bit = self.wrong_bit(&error, handle, bounds);
-                self.damage_with(&error, bounds, bit);
+                self.damage(&error, bounds, bit);
                 return self.budget.check();
             }
         };
         self.extents.add(handle);
-        if let Some(false_negatives) = &mut self.false_negatives {
-            false_negatives.begin_block(handle.offset);
-        }
+        self.false_negatives.begin_block(handle.offset);
         let within = self.entries(&mut entries, handle.offset, bounds);
         self.cursor = Some(entries);
-        if let Some(false_negatives) = &mut self.false_negatives {
-            false_negatives.end_block();
-        }
         within
     }
 
@@ -204,8 +167,8 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         &mut self,
         entries: &mut BlockCursor<'_>,
         offset: u64,
-        bounds: Bounds<'_>,
-    ) -> Result<(), Exceeded> {
+        bounds: KeyBounds<'_>,
+    ) -> Result<(), String> {
         let mut within = self.budget.check();
         while within.is_ok() {
             match entries.next() {
@@ -213,7 +176,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                 Ok(false) => break,
                 Err(error) => {
                     within = self.keys(offset);
-                    self.damage(&error, bounds);
+                    self.damage(&error, bounds, None);
                     return within;
                 }
             }
@@ -225,14 +188,9 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         within.and(self.keys(offset))
     }
 
-    fn keys(&mut self, offset: u64) -> Result<(), Exceeded> {
-        let encoding = self.encoding;
+    fn keys(&mut self, offset: u64) -> Result<(), String> {
         let mut keys = [StoredKey::default(); BATCH_KEYS];
-        debug_assert!(self.batch.keys.len() <= BATCH_KEYS, "no key is left out");
-        for (stored, key) in keys.iter_mut().zip(self.batch.keys.as_keys().iter()) {
-            *stored = StoredKey { key, filtered: encoding.filtered(key) };
-        }
-        let keys = keys.get(..self.batch.keys.len()).unwrap_or_default();
+        let keys = self.batch.stored(self.encoding, &mut keys);
         for stored in keys {
             self.counter.add(stored.key, None);
         }
@@ -240,9 +198,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             self.first_key = keys.first().map(|stored| stored.key.to_vec());
         }
         self.order.keys(keys, offset);
-        if let Some(false_negatives) = &mut self.false_negatives {
-            false_negatives.keys(keys);
-        }
+        self.false_negatives.keys(keys);
         if let Some(stretches) = &mut self.stretches {
             stretches.add(keys, offset);
         }
@@ -255,13 +211,13 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                 });
             }
         }
-        self.budget.spend_keys(self.batch.bytes);
+        self.budget.spend(self.batch.bytes as u64);
         self.batch.clear();
         self.budget.check()
     }
 
     /// The byte with the only wrong bit in the data block, if any. Reads a few blocks once more.
-    fn wrong_bit(&mut self, error: &Error, handle: BlockHandle, bounds: Bounds<'_>) -> Option<u64> {
+    fn wrong_bit(&mut self, error: &Error, handle: BlockHandle, bounds: KeyBounds<'_>) -> Option<u64> {
         let is_checksum = matches!(error.without_path(), Error::Corrupt { what: Structure::Checksum, .. });
         let len = usize::try_from(handle.end()?.checked_sub(handle.offset)?).ok()?;
         if !is_checksum || self.tried_bits >= MAX_TRIED_BITS || len > MAX_TRIED_BLOCK {
@@ -269,25 +225,19 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
         self.tried_bits += 1;
         let bytes = self.table.source().read_at(handle.offset, len).ok()?;
-        let between = KeyBounds { after: bounds.after, up_to: bounds.up_to };
-        let (orders, mut left) = (CandidateOrders::known(), self.budget.left());
-        let found = corrected(&bytes, |right| {
-            orders.ascending(patched::entries(&right, &read_options())?, between, |entry| {
-                left = left.checked_sub(entry.key().len() as u64)?;
-                Some(())
+        let (orders, budget) = (CandidateOrders::known(), &self.budget);
+        let (_, at, _) = corrected(&bytes, |right| {
+            let entries = patched::entries(&right, &read_options())?;
+            orders.ascending(entries, bounds, |entry| {
+                let bytes = entry.key().len() as u64;
+                (bytes <= budget.left()).then(|| budget.spend(bytes))
             })
-        });
-        self.budget
-            .spend_keys(usize::try_from(self.budget.left().saturating_sub(left)).unwrap_or(usize::MAX));
-        let (_, at, _) = found?;
+        })?;
         handle.offset.checked_add(at as u64)
     }
 
-    fn damage(&mut self, error: &Error, bounds: Bounds<'_>) {
-        self.damage_with(error, bounds, None);
-    }
-
-    fn damage_with(&mut self, error: &Error, bounds: Bounds<'_>, bit: Option<u64>) {
+    /// `bit`: the offset of the byte with the only wrong bit.
+    fn damage(&mut self, error: &Error, bounds: KeyBounds<'_>, bit: Option<u64>) {
         self.complete = false;
         let (problem, encoding) = (Problem::of(error).with_wrong_bit(bit), self.shown_encoding());
         let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding).filter(|_| bit.is_none());
@@ -300,9 +250,9 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 
     /// `after`: the last key of the index before the part left out.
-    fn over_budget(&mut self, exceeded: Exceeded, offset: u64, after: Option<&[u8]>) {
+    fn over_budget(&mut self, expected: String, offset: u64, after: Option<&[u8]>) {
         self.complete = false;
-        let problem = Problem::new(Code::Limit, offset, exceeded.expected(), "more");
+        let problem = Problem::new(Code::Limit, offset, expected, "more");
         self.verdict.problems.push(problem.with_lost(LostKeys::between(after, None, self.shown_encoding())));
     }
 }

@@ -2,22 +2,20 @@
 
 use std::{ops::Range, path::PathBuf, sync::Arc};
 
-use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
+use filterblock::table::{BlockCursor, BlockHandle, Footer, Meter, ReadAt, ReadOptions};
 use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::finder::{BlockFinder, Region};
 use super::kind::{BlockKind, KnownBlocks};
+use crate::audit::correct::Budget;
 use crate::audit::scan::range::ScanRequest;
 use crate::audit::scan::rows::{Moved, PASSED, Rows};
 use crate::audit::scan::table::{KeyFormGuess, NewestVersions};
 use crate::report::{ErrorKind, Fault, Row};
 
-/// The length of the footer, which ends in `MAGIC`.
-const FOOTER: u64 = 48;
 /// The times of Riak's keys, in microseconds since 1970: from 1978 to 4253. In RocksDB's keys, whose types mean other
 /// things, the bytes at the position of the time are hardly ever in this range.
 const TIMES: Range<u64> = 1 << 48..1 << 56;
-const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
 pub(crate) struct CarvedRows<R> {
     finder: BlockFinder<R>,
@@ -29,59 +27,38 @@ pub(crate) struct CarvedRows<R> {
     is_tried: bool,
     block: Option<(BlockHandle, BlockCursor<'static>)>,
     blocks: u64,
-    limit: DecodeLimit,
+    /// Of data blocks and their keys.
+    shown: Budget,
+    /// Of all blocks: each data block is decoded up to four times.
+    decoded: Budget,
     ended: bool,
 }
 
-pub(crate) struct DecodeLimit {
-    meter: Arc<Meter>,
-    /// The number of bytes of data blocks and their keys that may be decoded in all.
-    limit: u64,
-    left: u64,
-    /// The meter's first count plus four times the limit, because each data block is decoded up to four times.
-    most: u64,
-}
-
-impl DecodeLimit {
-    /// Allows `bytes` bytes of data blocks and their keys in all. `meter`: counts everything that is decoded.
-    pub(crate) fn new(meter: Arc<Meter>, bytes: u64) -> Self {
-        let most = meter.bytes_decoded().saturating_add(bytes.saturating_mul(4));
-        Self { meter, limit: bytes, left: bytes, most }
-    }
-
-    fn is_reached(&self) -> bool {
-        self.meter.bytes_decoded() > self.most
-    }
-
-    /// Counts a data block, or a key. Returns false if that exceeds the limit.
-    fn take(&mut self, size: u64) -> bool {
-        let left = self.left.checked_sub(size);
-        self.left = left.unwrap_or_default();
-        left.is_some()
-    }
-}
-
 impl<R: ReadAt> CarvedRows<R> {
-    /// `request` and `internal`: as for `TableRows::new`, which is for a table that opens.
+    /// `meter`: counts everything that is decoded. `limit`: bytes of data blocks and their keys to decode. `request` and
+    /// `internal`: as for `TableRows::new`, which is for a table that opens.
     pub(crate) fn new(
         source: R,
         options: &ReadOptions,
-        limit: DecodeLimit,
+        meter: Arc<Meter>,
+        limit: u64,
         path: PathBuf,
         request: Arc<ScanRequest>,
         internal: Option<bool>,
     ) -> std::io::Result<Self> {
         let format = internal.unwrap_or_default().then_some(KeyFormat::LevelDb);
+        let decoded = Budget::of_meter(meter, limit.saturating_mul(4));
         Ok(Self {
             finder: BlockFinder::new(source)?,
             known: KnownBlocks::default(),
-            options: options.clone().meter(Arc::clone(&limit.meter)),
+            options: decoded.options(options),
             path,
             versions: NewestVersions::new(format, request),
             is_tried: internal == Some(false),
             block: None,
             blocks: 0,
-            limit,
+            shown: Budget::new(limit),
+            decoded,
             ended: false,
         })
     }
@@ -89,10 +66,10 @@ impl<R: ReadAt> CarvedRows<R> {
     /// Moves to the next data block. Returns false at the end.
     fn next_block(&mut self) -> Result<bool, Fault> {
         loop {
-            let (options, limit) = (&self.options, &self.limit);
+            let (options, decoded) = (&self.options, &self.decoded);
             let found = self
                 .finder
-                .next(|source, handle| !limit.is_reached() && KnownBlocks::is_block(source, handle, options));
+                .next(|source, handle| !decoded.is_spent() && KnownBlocks::is_block(source, handle, options));
             let stretch = found.map_err(|error| {
                 self.ended = true;
                 Fault::new(error.to_string(), ErrorKind::of_io(&error))
@@ -102,7 +79,7 @@ impl<R: ReadAt> CarvedRows<R> {
                 Some(Region::Gap(gap)) => {
                     let len = gap.end - gap.start;
                     self.known.add_gap(&gap);
-                    if len == FOOTER && self.ends_in_magic(gap.end) {
+                    if len == Footer::LEN as u64 && self.ends_in_magic(gap.end) {
                         continue;
                     }
                     let what = format!("offset {}", gap.start);
@@ -110,7 +87,7 @@ impl<R: ReadAt> CarvedRows<R> {
                     return Err(Fault::damage(&what, gap.start, expected, format!("none in {len} bytes")));
                 }
                 Some(Region::Block(handle)) => {
-                    if self.limit.is_reached() {
+                    if self.decoded.is_spent() {
                         return Err(self.limit_reached(handle));
                     }
                     let kind = self.known.kind(self.finder.source(), handle, &self.options);
@@ -118,7 +95,8 @@ impl<R: ReadAt> CarvedRows<R> {
                     if kind == BlockKind::Data {
                         self.try_keys(handle);
                         let block = BlockCursor::read(self.finder.source(), handle, &self.options)?;
-                        if !self.limit.take(block.size() as u64) {
+                        self.shown.spend(block.size() as u64);
+                        if self.shown.is_spent() {
                             return Err(self.limit_reached(handle));
                         }
                         self.block = Some((handle, block));
@@ -134,12 +112,13 @@ impl<R: ReadAt> CarvedRows<R> {
     fn limit_reached(&mut self, handle: BlockHandle) -> Fault {
         self.ended = true;
         self.block = None;
-        Fault::over_limit(handle.offset, self.limit.limit)
+        Fault::over_limit(handle.offset, self.shown.limit())
     }
 
     fn ends_in_magic(&self, end: u64) -> bool {
-        let start = end.saturating_sub(MAGIC.len() as u64);
-        self.finder.source().read_at(start, MAGIC.len()).is_ok_and(|found| *found == *MAGIC)
+        let magic = Footer::MAGIC.to_le_bytes();
+        let start = end.saturating_sub(magic.len() as u64);
+        self.finder.source().read_at(start, magic.len()).is_ok_and(|found| *found == magic)
     }
 
     /// Decides by the first data block whether keys are internal keys. Riak's are recognized by the first block with a
@@ -183,8 +162,8 @@ impl<R: ReadAt> Rows for CarvedRows<R> {
             if let Some((handle, block)) = &mut self.block {
                 let moved: Result<bool, Error> = block.next();
                 if matches!(moved, Ok(true)) {
-                    let (handle, len) = (*handle, block.key().len());
-                    if !self.limit.take(len as u64) {
+                    let handle = *handle;
+                    if self.shown.take(block.key()).is_none() {
                         return Err(self.limit_reached(handle));
                     }
                     if self.versions.shows(block.key(), handle.offset)? {
