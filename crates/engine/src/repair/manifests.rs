@@ -235,8 +235,10 @@ fn read(input: Input<'_>, file: &InputFile) -> io::Result<FoundManifest> {
             Piece::Torn(_) | Piece::Blank => {}
         }
     }
-    let scan =
-        Manifest::scan(Sequential::new(Patched::new(&source, &patches)), Manifest::DEFAULT_MEMORY_LIMIT);
+    let scan = Manifest::scan(
+        Sequential::new(Patched { source: &source, patches: &patches }),
+        Manifest::DEFAULT_MEMORY_LIMIT,
+    );
     let damage = scan.damage.as_ref().map(ToString::to_string);
     if end == End::Whole && scan.manifest.incomplete_tail().is_some() {
         end = End::Cut;

@@ -10,7 +10,7 @@ use filterblock::database::{FragmentHeader, LOG_BLOCK_LEN};
 use filterblock::table::ReadAt;
 
 use super::patched::Patch;
-use super::{WrongBit, may_end_otherwise, stored_crc, wrong_bits};
+use super::{may_end_otherwise, stored_crc, wrong_bits};
 
 pub(crate) const BLOCK_LEN: u64 = LOG_BLOCK_LEN as u64;
 /// The offset of the type in the header. The checksum covers it and the data, which follow.
@@ -191,15 +191,12 @@ impl<R: ReadAt> Fragments<R> {
         if let Some(data) = checked(&self.block, start, header.len) {
             // The search for a wrong bit goes byte by byte, so it costs more than a checksum.
             self.may_try(data.len().saturating_mul(8));
-            for bit in wrong_bits(data, header.checksum) {
-                found.push(match bit {
-                    WrongBit::Checksum { at, mask } => (header, patch(at, mask)),
-                    WrongBit::Data { at: 0, mask } => {
-                        (FragmentHeader { kind: header.kind ^ mask, ..header }, patch(TYPE, mask))
-                    }
-                    WrongBit::Data { at, mask } => (header, patch(at.saturating_add(TYPE), mask)),
-                });
-            }
+            found.extend(wrong_bits(data, header.checksum).into_iter().map(|(at, mask)| {
+                let kind = if at == 0 { header.kind ^ mask } else { header.kind };
+                // The checksum comes before the data.
+                let at = at.checked_sub(data.len()).unwrap_or(at.saturating_add(TYPE));
+                (FragmentHeader { kind, ..header }, patch(at, mask))
+            }));
         }
         for bit in 0..u16::BITS {
             let len = header.len ^ 1 << bit;

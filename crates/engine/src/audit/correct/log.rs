@@ -1,7 +1,7 @@
 //! A log whose wrong bits are corrected as it is read.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use filterblock::database::Manifest;
@@ -12,14 +12,16 @@ use super::patched::Patched;
 use crate::walk::Sequential;
 
 /// Returns also the offsets of the corrected bytes. `None`: the MANIFEST still cannot be relied on.
-pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
-    let bits = Arc::<Mutex<Vec<u64>>>::default();
-    let found = Arc::clone(&bits);
-    let tell = Box::new(move |_, bit| found.lock().unwrap_or_else(PoisonError::into_inner).push(bit));
-    let contents = Sequential::new(CorrectedLog::new(source, tell));
+pub(crate) fn manifest(source: &impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
+    let (mut fragments, mut patches) = (Fragments::new(source).ok()?, Vec::new());
+    while let Some(piece) = fragments.next().ok()? {
+        if let Piece::Fragment(fragment) = piece {
+            patches.extend(fragment.patch);
+        }
+    }
+    let contents = Sequential::new(Patched { source, patches: &patches });
     let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
-    let bits = std::mem::take(&mut *bits.lock().unwrap_or_else(PoisonError::into_inner));
-    Some((manifest, bits))
+    Some((manifest, patches.iter().map(|patch| patch.offset).collect()))
 }
 
 /// Corrects one wrong bit of each fragment if the checksum reveals it. For a reader that goes from start to end.
@@ -63,7 +65,7 @@ impl<R: ReadAt> CorrectedLog<R> {
                 wrong.push(patch);
             }
         }
-        Patched::new(&block, &wrong).read_at(0, block.len())
+        Patched { source: &block, patches: &wrong }.read_at(0, block.len())
     }
 }
 

@@ -18,23 +18,16 @@ use filterblock::table::{mask, unmask};
 pub(crate) use self::budget::Budget;
 use super::scan::carve::crc::back;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum WrongBit {
-    /// The bit `mask` of byte `at` of the data.
-    Data { at: usize, mask: u8 },
-    /// The bit `mask` of byte `at` of the checksum. The data are right.
-    Checksum { at: usize, mask: u8 },
-}
-
 pub(crate) fn stored_crc(data: &[u8]) -> u32 {
     mask(crc32c::crc32c(data))
 }
 
-/// Every bit that alone explains why `data` do not have the checksum `stored`.
+/// Every bit that alone explains why `data` do not have the checksum `stored`: the byte's position in data and checksum,
+/// and the mask.
 ///
 /// Other damage to a block of 4 KiB looks like one wrong bit with a probability of 8e-6, so the corrected block must be
 /// checked.
-pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
+pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<(usize, u8)> {
     let found = crc32c::crc32c(data);
     let mut bits = Vec::new();
     let difference = mask(found) ^ stored;
@@ -43,7 +36,7 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     }
     if difference.is_power_of_two() {
         let bit = difference.trailing_zeros();
-        bits.push(WrongBit::Checksum { at: (bit / 8) as usize, mask: 1 << (bit % 8) });
+        bits.push((data.len().saturating_add((bit / 8) as usize), 1 << (bit % 8)));
     }
     let mut state = found ^ unmask(stored);
     for at in (0..data.len()).rev() {
@@ -51,7 +44,7 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
         if state.is_power_of_two()
             && let Ok(mask) = u8::try_from(state)
         {
-            bits.push(WrongBit::Data { at, mask });
+            bits.push((at, mask));
         }
     }
     bits
@@ -76,11 +69,7 @@ pub(crate) fn corrected<T>(
     mut accept: impl FnMut(Bytes) -> Option<T>,
 ) -> Option<(T, usize, u8)> {
     let (data, crc) = stored.split_last_chunk::<4>()?;
-    let mut found = wrong_bits(data, u32::from_le_bytes(*crc)).into_iter().filter_map(|bit| {
-        let (at, mask) = match bit {
-            WrongBit::Data { at, mask } => (at, mask),
-            WrongBit::Checksum { at, mask } => (data.len().saturating_add(at), mask),
-        };
+    let mut found = wrong_bits(data, u32::from_le_bytes(*crc)).into_iter().filter_map(|(at, mask)| {
         let mut right = stored.to_vec();
         *right.get_mut(at)? ^= mask;
         Some((accept(right.into())?, at, mask))
@@ -135,7 +124,7 @@ mod tests {
             for bit in 0..8 {
                 let mut wrong = sound.clone();
                 wrong[at] ^= 1 << bit;
-                assert_eq!(wrong_bits(&wrong, stored), [WrongBit::Data { at, mask: 1 << bit }]);
+                assert_eq!(wrong_bits(&wrong, stored), [(at, 1 << bit)]);
             }
         }
     }
@@ -144,7 +133,7 @@ mod tests {
     fn each_bit_of_the_checksum_is_found() {
         let sound = data();
         for bit in 0..32 {
-            let expected = WrongBit::Checksum { at: bit / 8, mask: 1 << (bit % 8) };
+            let expected = (sound.len() + bit / 8, 1 << (bit % 8));
             assert_eq!(wrong_bits(&sound, stored_crc(&sound) ^ 1 << bit), [expected]);
         }
     }

@@ -21,12 +21,6 @@ pub(crate) struct Patched<'p, R> {
     pub(crate) patches: &'p [Patch],
 }
 
-impl<'p, R: ReadAt> Patched<'p, R> {
-    pub(crate) const fn new(source: R, patches: &'p [Patch]) -> Self {
-        Self { source, patches }
-    }
-}
-
 impl<R: ReadAt> ReadAt for Patched<'_, R> {
     fn len(&self) -> io::Result<u64> {
         self.source.len()
@@ -63,7 +57,7 @@ pub(crate) fn read<R: ReadAt>(
         return Ok(None);
     };
     let Ok(len) = usize::try_from(end - handle.offset) else { return Ok(None) };
-    Patched::new(source, patches).read_at(handle.offset, len).map(Some)
+    Patched { source, patches }.read_at(handle.offset, len).map(Some)
 }
 
 pub(crate) fn is_sound(stored: &[u8]) -> bool {
@@ -112,7 +106,7 @@ mod tests {
         expected[0] ^= 1;
         expected[77] ^= 0x80;
         expected[199] ^= 4;
-        let patched = Patched::new(&file[..], &patches);
+        let patched = Patched { source: &file[..], patches: &patches };
         for start in 0..200 {
             for len in [0, 1, 2, 50, 200 - start] {
                 if start + len <= 200 {

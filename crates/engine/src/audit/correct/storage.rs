@@ -58,7 +58,7 @@ impl CorrectedStorage {
         let (path, error) = folder.manifest_error()?;
         let (kind, _) = FileKind::parse(path.file_name()?.to_str()?)?;
         let is_damaged = ErrorKind::of(error) == ErrorKind::Damaged && kind == FileKind::Manifest;
-        let (manifest, bits) = log::manifest(self.inner.open(path).ok().filter(|_| is_damaged)?)?;
+        let (manifest, bits) = log::manifest(&self.inner.open(path).ok().filter(|_| is_damaged)?)?;
         let tell = self.teller(path);
         bits.into_iter().for_each(|bit| tell(bit, bit));
         Some(folder.with_manifest(manifest))

@@ -1,7 +1,7 @@
 //! A table whose wrong bits are corrected as it is read.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
@@ -33,15 +33,14 @@ struct State {
 struct Search {
     index: Bytes,
     orders: CandidateOrders,
-    walk: IndexWalk,
-    starts: u32,
     options: ReadOptions,
     budget: Budget,
-}
-
-struct IndexWalk {
+    /// How many times the index was walked from its beginning.
+    starts: u32,
+    /// Of the index.
     entries: BlockCursor<'static>,
     before: Option<Vec<u8>>,
+    /// Of the block that `entries` is at. `None`: before the first one.
     handle: Option<BlockHandle>,
 }
 
@@ -76,8 +75,8 @@ impl<R: ReadAt> Correcting<R> {
             fitting = index_orders(&stored, orders, &options, &budget).map(|orders| (orders, stored));
         }
         let search = fitting.and_then(|(orders, index)| {
-            let walk = IndexWalk::start(&index, &options)?;
-            Some(Search { index, orders, walk, starts: 1, options, budget })
+            let entries = patched::entries(&index, &options)?;
+            Some(Search { index, orders, options, budget, starts: 1, entries, before: None, handle: None })
         });
         patches.iter().for_each(|patch| tell(patch.offset, patch.offset));
         Ok(Self { source, state: Mutex::new(State { patches, search }), tell })
@@ -85,6 +84,15 @@ impl<R: ReadAt> Correcting<R> {
 
     pub(crate) const fn source(&self) -> &R {
         &self.source
+    }
+
+    /// The offset of the byte that was corrected last.
+    pub(crate) fn last_bit(&self) -> Option<u64> {
+        self.state().patches.last().map(|patch| patch.offset)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,9 +102,8 @@ impl<R: ReadAt> ReadAt for Correcting<R> {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { patches, search } = &mut *state;
-        let bytes = Patched::new(&self.source, patches).read_at(offset, len)?;
+        let State { patches, search } = &mut *self.state();
+        let bytes = Patched { source: &self.source, patches }.read_at(offset, len)?;
         let Some(search) = search.as_mut().filter(|_| len > patched::TRAILER && !patched::is_sound(&bytes))
         else {
             return Ok(bytes);
@@ -135,11 +142,11 @@ impl Search {
         }
         let size = bytes.len().checked_sub(patched::TRAILER)? as u64;
         self.go_to(offset)?;
-        if self.walk.handle != Some(BlockHandle { offset, size }) {
+        if self.handle != Some(BlockHandle { offset, size }) {
             return None;
         }
-        let Self { orders, walk, options, budget, .. } = self;
-        let between = KeyBounds { after: walk.before.as_deref(), up_to: Some(walk.entries.key()) };
+        let Self { orders, options, budget, .. } = self;
+        let between = KeyBounds { after: self.before.as_deref(), up_to: Some(self.entries.key()) };
         let (right, at, mask) = corrected(bytes, |right| {
             let entries = patched::entries(&right, options)?;
             let fitting = orders.ascending(entries, between, |entry| budget.take(entry.key()));
@@ -151,34 +158,23 @@ impl Search {
     /// Moves to the first block in the index at or after `offset`. `None`: there is none, the index cannot be read up
     /// to it, or a limit is exceeded.
     fn go_to(&mut self, offset: u64) -> Option<()> {
-        if self.walk.handle.is_some_and(|handle| handle.offset > offset) {
+        if self.handle.is_some_and(|handle| handle.offset > offset) {
             self.starts = self.starts.checked_add(1).filter(|starts| *starts <= MAX_STARTS)?;
-            self.walk = IndexWalk::start(&self.index, &self.options)?;
+            self.entries = patched::entries(&self.index, &self.options)?;
+            (self.before, self.handle) = (None, None);
         }
-        while self.walk.handle.is_none_or(|handle| handle.offset < offset) {
-            self.budget.take(self.walk.entries.key())?;
-            self.walk.next()?;
+        while self.handle.is_none_or(|handle| handle.offset < offset) {
+            self.budget.take(self.entries.key())?;
+            if self.handle.is_some() {
+                let before = self.before.get_or_insert_default();
+                before.clear();
+                before.extend_from_slice(self.entries.key());
+            }
+            if !self.entries.next().ok()? {
+                return None;
+            }
+            self.handle = Some(self.entries.handle().ok()?);
         }
-        Some(())
-    }
-}
-
-impl IndexWalk {
-    /// Starts before the first block. `None`: the index does not decode.
-    fn start(index: &Bytes, options: &ReadOptions) -> Option<Self> {
-        Some(Self { entries: patched::entries(index, options)?, before: None, handle: None })
-    }
-
-    fn next(&mut self) -> Option<()> {
-        if self.handle.is_some() {
-            let before = self.before.get_or_insert_default();
-            before.clear();
-            before.extend_from_slice(self.entries.key());
-        }
-        if !self.entries.next().ok()? {
-            return None;
-        }
-        self.handle = Some(self.entries.handle().ok()?);
         Some(())
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use filterblock::table::{ReadAt, ReadOptions, Table};
+use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterPolicy as _, Result, database::LiveTable};
 
 use super::LookupKeys;
 use super::index::{BlockOfKey, look_up};
 use crate::audit::stats::{Blocks, FilterStats, Sample};
+use crate::engine::Engine;
 use crate::report::{ErrorKind, KeyBlocks, Reason};
 use crate::{audit::reading::filter_trouble, walk::TableRecord, words::error_text};
 
@@ -30,33 +31,28 @@ pub(in crate::audit) struct BlockCandidates {
     is_obsolete: bool,
 }
 
-/// Opens the table in `source`, to answer for `keys`. `record`: its record in its database. `is_bytewise`: the user
-/// says that the keys are in bytewise order, which counts if no MANIFEST names an order.
+/// Opens the table in `source`, to answer for `keys`. `record`: its record in its database.
 pub(super) fn table<R: ReadAt>(
     source: R,
-    options: &ReadOptions,
+    engine: &Engine,
     keys: &LookupKeys,
-    is_bytewise: bool,
     record: Option<TableRecord<'_>>,
 ) -> Result<BlockCandidates> {
-    let table = Table::open(source, options)?;
+    let table = Table::open(source, &engine.read)?;
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(&table);
     let malformed = || table.filter().and_then(|filter| filter.check().err());
     let filter_error = filter_trouble(&table);
     let mut error = filter_error.map(|error| (error_text(error), ErrorKind::of(error)));
     error = error.or_else(|| malformed().map(|error| (error_text(&error), ErrorKind::Damaged)));
-    let mut index = None;
-    if TableRecord::is_bytewise_or(record, is_bytewise) {
-        let none = BTreeSet::new();
-        let sample = Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0);
-        error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
-        index = Some(look_up(&table, keys, sample.key_format().ok()));
-    }
-    let (index, no_index) = match index {
-        Some(Ok(index)) => (Some(index), None),
-        Some(Err(reason)) => (None, Some(reason)),
-        None => (None, None),
+    let index = TableRecord::is_bytewise_or(record, engine.is_bytewise()).then(|| {
+        let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0);
+        error = error.take().or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
+        look_up(&table, keys, sample.key_format().ok())
+    });
+    let (index, no_index) = match index.transpose() {
+        Ok(index) => (index, None),
+        Err(reason) => (None, Some(reason)),
     };
     let rates = filters.as_ref().map(|filters| filters.covering_rates(&blocks.offsets));
     let fpr = rates.map_or(1.0, any_errs);
@@ -82,21 +78,9 @@ impl BlockCandidates {
     /// The data blocks that may hold `key`, whose index among the keys is `at`.
     pub(in crate::audit) fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
         let range = self.range.as_ref();
-        let is_outside = range.is_some_and(|(smallest, largest)| *key < **smallest || *key > **largest);
-        let mut found = if is_outside { self.none() } else { self.find(key, at) };
-        found.lookup_blocks = match self.is_obsolete {
-            true => Some(0),
-            false => found.by_index.then_some(found.offsets.len() as u64),
-        };
-        found
-    }
-
-    /// No data block: the key is outside of the table's range of keys.
-    fn none(&self) -> KeyBlocks {
-        KeyBlocks { by_index: true, ..self.found(Vec::new(), 0.0) }
-    }
-
-    fn find(&self, key: &[u8], at: usize) -> KeyBlocks {
+        if range.is_some_and(|(smallest, largest)| *key < **smallest || *key > **largest) {
+            return self.found(Vec::new(), 0.0, true);
+        }
         let hash = self.filters.as_ref().and_then(|filters| filters.reader().policy().hash_key(key));
         let may_match = |offset: &u64| match (&self.filters, hash) {
             (None, _) => true,
@@ -104,25 +88,20 @@ impl BlockCandidates {
             (Some(filters), None) => filters.reader().key_may_match(*offset, key),
         };
         let Some(index) = &self.index else {
-            return self.found(self.blocks.offsets.iter().filter(may_match).collect(), self.fpr);
+            return self.found(self.blocks.offsets.iter().filter(may_match).collect(), self.fpr, false);
         };
-        let mut asked: Vec<u64> = index.iter().filter_map(|blocks| *blocks.get(at)?).collect();
-        asked.sort_unstable();
-        asked.dedup();
+        let mut checked: Vec<u64> = index.iter().filter_map(|blocks| *blocks.get(at)?).collect();
+        checked.sort_unstable();
+        checked.dedup();
         let rate_at = |&offset| self.filters.as_ref().map_or(1.0, |filters| filters.rate_at(offset));
-        let fpr = any_errs(asked.iter().map(rate_at));
-        self.found(asked.into_iter().filter(may_match).collect(), fpr)
+        let fpr = any_errs(checked.iter().map(rate_at));
+        self.found(checked.into_iter().filter(may_match).collect(), fpr, true)
     }
 
-    fn found(&self, offsets: Vec<u64>, fpr: f64) -> KeyBlocks {
-        KeyBlocks {
-            offsets,
-            of: self.blocks.offsets.len(),
-            by_index: self.index.is_some(),
-            filtered: self.filters.is_some(),
-            fpr,
-            lookup_blocks: None,
-        }
+    fn found(&self, offsets: Vec<u64>, fpr: f64, by_index: bool) -> KeyBlocks {
+        let read = if self.is_obsolete { Some(0) } else { by_index.then_some(offsets.len() as u64) };
+        let (of, filtered) = (self.blocks.offsets.len(), self.filters.is_some());
+        KeyBlocks { offsets, of, by_index, filtered, fpr, lookup_blocks: read }
     }
 }
 

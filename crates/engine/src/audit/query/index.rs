@@ -1,6 +1,5 @@
 //! The data block that the index names for each key.
 
-use filterblock::Result;
 use filterblock::table::{Origin, Table};
 
 use super::LookupKeys;
@@ -20,69 +19,43 @@ pub(super) fn look_up<R>(
     table: &Table<R>,
     keys: &LookupKeys,
     format: Option<KeyFormat>,
-) -> std::result::Result<Vec<BlockOfKey>, &'static str> {
-    let index = IndexKeys::of(table).map_err(|_| "the index is damaged")?;
-    if index.total_len > MAX_INDEX_KEYS {
+) -> Result<Vec<BlockOfKey>, &'static str> {
+    let (mut total_len, mut has_timed_types) = (0_u64, false);
+    // All keys may be internal keys, with a time if their type asks for one, or without.
+    let (mut may_be_timed, mut may_be_untimed) = (true, true);
+    let mut index = table.index();
+    while index.next().map_err(|_| "the index is damaged")? {
+        let key = index.key();
+        total_len = total_len.saturating_add(key.len() as u64);
+        may_be_timed &= KeyEncoding::Internal.filtered(key).is_some();
+        may_be_untimed &= KeyEncoding::Untimed.filtered(key).is_some();
+        has_timed_types |= key_encoding::has_timed_type(key);
+    }
+    if total_len > MAX_INDEX_KEYS {
         return Err("the keys of the index are too long altogether");
     }
-    let encodings = index.encodings(format, table.origin());
+    let (is_bashos, is_unknown) = (table.origin() == Some(Origin::Basho), table.origin().is_none());
+    // Only Riak's tables are known to store times. One of unknown origin may, too, if its types ask for times.
+    may_be_timed &= is_bashos || has_timed_types && is_unknown;
+    may_be_untimed &= !is_bashos;
+    let possible = [
+        (KeyEncoding::Whole, format != Some(KeyFormat::Internal)),
+        (KeyEncoding::Internal, may_be_timed && format != Some(KeyFormat::User)),
+        (KeyEncoding::Untimed, may_be_untimed && format != Some(KeyFormat::User)),
+    ];
+    let encodings: Vec<_> = possible.iter().filter(|(_, is_possible)| *is_possible).collect();
     if encodings.is_empty() {
         return Err(OTHER_FORMAT);
     }
     // All possible encodings have to fit, so that a wrong one does not decide alone.
-    encodings.iter().map(|&encoding| look_up_as(table, keys, encoding)).collect()
-}
-
-/// The keys of an index, measured before keys are looked up in it.
-struct IndexKeys {
-    total_len: u64,
-    /// All keys may be internal keys, with a time if their type asks for one.
-    may_be_timed: bool,
-    /// All keys may be internal keys without a time.
-    may_be_untimed: bool,
-    /// The type of some key asks for a time.
-    has_timed_types: bool,
-}
-
-impl IndexKeys {
-    fn of<R>(table: &Table<R>) -> Result<Self> {
-        let mut keys =
-            Self { total_len: 0, may_be_timed: true, may_be_untimed: true, has_timed_types: false };
-        let mut index = table.index();
-        while index.next()? {
-            let key = index.key();
-            keys.total_len = keys.total_len.saturating_add(key.len() as u64);
-            keys.may_be_timed &= KeyEncoding::Internal.filtered(key).is_some();
-            keys.may_be_untimed &= KeyEncoding::Untimed.filtered(key).is_some();
-            keys.has_timed_types |= key_encoding::has_timed_type(key);
-        }
-        Ok(keys)
-    }
-
-    fn encodings(&self, format: Option<KeyFormat>, origin: Option<Origin>) -> Vec<KeyEncoding> {
-        let mut encodings = Vec::new();
-        if format != Some(KeyFormat::Internal) {
-            encodings.push(KeyEncoding::Whole);
-        }
-        if format != Some(KeyFormat::User) {
-            // Only Riak's tables are known to store times. One of unknown origin may, too, if its types ask for times.
-            let is_bashos = origin == Some(Origin::Basho);
-            if is_bashos || (self.has_timed_types && origin.is_none()) {
-                encodings.extend(self.may_be_timed.then_some(KeyEncoding::Internal));
-            }
-            if !is_bashos {
-                encodings.extend(self.may_be_untimed.then_some(KeyEncoding::Untimed));
-            }
-        }
-        encodings
-    }
+    encodings.iter().map(|(encoding, _)| look_up_as(table, keys, *encoding)).collect()
 }
 
 fn look_up_as<R>(
     table: &Table<R>,
     keys: &LookupKeys,
     encoding: KeyEncoding,
-) -> std::result::Result<BlockOfKey, &'static str> {
+) -> Result<BlockOfKey, &'static str> {
     let mut blocks = vec![None; keys.given().len()];
     let mut sought = keys.sorted().peekable();
     let mut index = table.index();

@@ -8,15 +8,9 @@ use super::LookupKeys;
 use crate::report::{ErrorKind, LogAnswer, Reason};
 use crate::words::error_text;
 
-pub(super) struct LogAnswers {
-    /// The answer for each key, in the order given.
-    pub answers: Vec<LogAnswer>,
-    /// The first reason why writes may be missing.
-    pub error: Option<Reason>,
-}
-
-/// Reads a log. The answers are those of the writes that LevelDB would recover.
-pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> LogAnswers {
+/// Reads a log. Returns the answer for each key, in the order given, and the first reason why writes may be missing. The
+/// answers are those of the writes that LevelDB would recover.
+pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> (Vec<LogAnswer>, Option<Reason>) {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;
     let mut log = LogWrites::new(source);
@@ -24,13 +18,12 @@ pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> LogAnswers {
         match log.next() {
             Ok(true) => {}
             Ok(false) => break,
-            Err(failure @ Error::Io { .. }) => {
+            Err(failure) => {
                 error.get_or_insert((error_text(&failure), ErrorKind::of(&failure)));
-                break;
-            }
-            Err(damage) => {
-                error.get_or_insert((error_text(&damage), ErrorKind::of(&damage)));
-                continue;
+                match failure {
+                    Error::Io { .. } => break,
+                    _ => continue,
+                }
             }
         }
         let Some(write) = log.write() else { break };
@@ -48,7 +41,7 @@ pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> LogAnswers {
     let tail = log.incomplete_tail();
     let ends = |at| format!("the last write is incomplete, at offset {at}");
     let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
-    LogAnswers { answers: newest.into_iter().map(|(_, answer)| answer).collect(), error }
+    (newest.into_iter().map(|(_, answer)| answer).collect(), error)
 }
 
 #[cfg(test)]
@@ -66,9 +59,9 @@ mod tests {
             let value: &[u8] = if *has_value { b"\x01v" } else { b"" };
             log.add_record(&[&start.concat(), value].concat()).unwrap();
         }
-        let answers = read(&mut &log.into_writer()[..], &LookupKeys::new(vec![b"key".to_vec()]));
-        assert_eq!(answers.error, None);
-        answers.answers[0]
+        let (answers, error) = read(&mut &log.into_writer()[..], &LookupKeys::new(vec![b"key".to_vec()]));
+        assert_eq!(error, None);
+        answers[0]
     }
 
     #[test]

@@ -9,7 +9,7 @@ use filterblock::table::ReadAt;
 
 use super::LookupKeys;
 use super::candidates::{self, BlockCandidates};
-use super::logs::{self, LogAnswers};
+use super::logs;
 use crate::engine::Engine;
 use crate::report::{
     Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryAnswer, QueryLine, Reason, Remark,
@@ -69,12 +69,8 @@ impl Engine {
     ) -> io::Result<QueryOutcome> {
         let task = QueryTask { keys: Arc::clone(&question.keys), engine: self.clone() };
         let found = vec![false; question.keys.given().len()];
-        let mut query = Query {
-            question,
-            sink,
-            outcome: QueryOutcome { found, ..QueryOutcome::default() },
-            lookups: None,
-        };
+        let outcome = QueryOutcome { found, ..QueryOutcome::default() };
+        let mut query = Query { question, sink, outcome, lookups: None };
         let list_failed = self.run(inputs, &task, &mut |event| query.take(event))?;
         Ok(QueryOutcome { list_failed, ..query.outcome })
     }
@@ -88,7 +84,7 @@ struct QueryTask {
 /// What a file answers for each key, or why it could not be opened.
 enum QueryFound {
     Table(Box<BlockCandidates>),
-    Log(LogAnswers),
+    Log(Vec<LogAnswer>, Option<Reason>),
     Unopened(Reason),
 }
 
@@ -108,13 +104,7 @@ impl Task for QueryTask {
     }
 
     fn table<R: ReadAt>(&self, target: &TableFile, source: &R, _: &dyn Fn(u64)) -> QueryFound {
-        match candidates::table(
-            source,
-            &self.engine.read,
-            &self.keys,
-            self.engine.is_bytewise(),
-            target.record(),
-        ) {
+        match candidates::table(source, &self.engine, &self.keys, target.record()) {
             Ok(table) => QueryFound::Table(Box::new(table)),
             Err(error) => {
                 let text = explain(source, &error, error_text(&error));
@@ -124,7 +114,10 @@ impl Task for QueryTask {
     }
 
     fn other(&self, kind: OtherFile, _: &TableFile, contents: &mut dyn Read) -> Option<QueryFound> {
-        (kind == OtherFile::Log).then(|| QueryFound::Log(logs::read(contents, &self.keys)))
+        (kind == OtherFile::Log).then(|| {
+            let (answers, error) = logs::read(contents, &self.keys);
+            QueryFound::Log(answers, error)
+        })
     }
 }
 
@@ -164,7 +157,7 @@ impl LookupCosts {
 impl Query<'_> {
     fn take(&mut self, event: Event<QueryFound>) -> io::Result<()> {
         match event {
-            Event::Failed(file, error) => self.unreadable(file.subject(&[]), &error),
+            Event::Failed(file, error) => self.asked(file.subject(&[]), Err(error)),
             Event::Folder { place, logs, skipped, .. } => self.begin(&place, logs, &skipped),
             Event::Found(file, kind, result) => {
                 // A log has no data blocks, even if it cannot be read.
@@ -192,12 +185,9 @@ impl Query<'_> {
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
         let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs, checked);
         (self.sink)(QueryLine::Folder(folder_line))?;
-        let keys = self.question.keys.given().len();
-        self.lookups = folder.is_bytewise().then(|| LookupCosts {
-            blocks: vec![0; keys],
-            tables_left_out: 0,
-            is_counted: false,
-        });
+        let blocks = vec![0; self.question.keys.given().len()];
+        let costs = LookupCosts { blocks, tables_left_out: 0, is_counted: false };
+        self.lookups = folder.is_bytewise().then_some(costs);
         for (path, live, _) in folder.missing() {
             let message = format!("is missing{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
@@ -213,24 +203,20 @@ impl Query<'_> {
         else {
             return Ok(());
         };
-        let LookupCosts { blocks, tables_left_out, .. } = costs;
-        let keys = self.question.keys.given().iter().map(Vec::as_slice);
+        let keys = self.question.keys.given().iter().map(Vec::as_slice).zip(costs.blocks);
         let all = self.question.wanted == QueryOutput::Answers;
-        let keys = &mut keys.zip(blocks).filter(|(_, blocks)| all || *blocks > 0);
-        (self.sink)(QueryLine::Lookups { keys, tables_left_out })
-    }
-
-    fn unreadable(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {
-        self.replies(subject, Some(&(error.to_string(), error.kind())), |_, _| QueryAnswer::Unknown)
+        let keys = &mut keys.filter(|(_, blocks)| all || *blocks > 0);
+        (self.sink)(QueryLine::Lookups { keys, tables_left_out: costs.tables_left_out })
     }
 
     fn asked(&mut self, subject: Subject<'_>, result: Result<QueryFound, PathError>) -> io::Result<()> {
-        match result {
-            Ok(QueryFound::Log(LogAnswers { answers, error })) => {
-                let answer = |at, _: &[u8]| answers.get(at).copied().unwrap_or(LogAnswer::Absent);
-                self.replies(subject, error.as_ref(), |at, key| QueryAnswer::Log(answer(at, key)))
+        let unopened = |error: PathError| QueryFound::Unopened((error.to_string(), error.kind()));
+        match result.unwrap_or_else(unopened) {
+            QueryFound::Log(answers, error) => {
+                let answer = |at| answers.get(at).copied().unwrap_or(LogAnswer::Absent);
+                self.replies(subject, error.as_ref(), |at, _| QueryAnswer::Log(answer(at)))
             }
-            Ok(QueryFound::Table(table)) => {
+            QueryFound::Table(table) => {
                 let mut remarks = subject.remarks.to_vec();
                 if let Some(reason) = table.no_index.filter(|_| table.error.is_none()) {
                     let text = format_args!("{reason}: the filters of all data blocks are checked");
@@ -239,10 +225,7 @@ impl Query<'_> {
                 let subject = Subject { remarks: &remarks, ..subject };
                 self.replies(subject, table.error.as_ref(), |at, key| QueryAnswer::Blocks(table.of(key, at)))
             }
-            Ok(QueryFound::Unopened(reason)) => {
-                self.replies(subject, Some(&reason), |_, _| QueryAnswer::Unknown)
-            }
-            Err(error) => self.unreadable(subject, &error),
+            QueryFound::Unopened(reason) => self.replies(subject, Some(&reason), |_, _| QueryAnswer::Unknown),
         }
     }
 

@@ -67,7 +67,7 @@ impl ScanCursor {
         let is_corrected = match kind {
             Some(FileKind::Manifest) => {
                 let manifest = self.source.engine.files.storage().open(path);
-                manifest.is_ok_and(|manifest| log::manifest(manifest).is_some())
+                manifest.is_ok_and(|manifest| log::manifest(&manifest).is_some())
             }
             _ if may_be_table => corrects_table(&correction, path, offset, &self.source.options),
             _ => corrects_log(&correction, path),

@@ -1,7 +1,6 @@
 //! All checks of one table.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::{cell::Cell, collections::BTreeSet};
+use std::{cell::Cell, collections::BTreeSet, sync::Arc};
 
 use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, quote};
@@ -77,18 +76,8 @@ pub(crate) fn table<R: ReadAt>(
 
 /// Finds the byte with the only wrong bit in the footer or the index of a table that does not open.
 fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
-    let found = Arc::<Mutex<Option<u64>>>::default();
-    let last = Arc::clone(&found);
-    let limit = decode_limit(engine.max_output, size);
-    Correcting::new(
-        source,
-        &CandidateOrders::known(),
-        &engine.read,
-        limit,
-        Box::new(move |_, bit| *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(bit)),
-    )
-    .ok()?;
-    *found.lock().unwrap_or_else(PoisonError::into_inner)
+    let (orders, limit) = (CandidateOrders::known(), decode_limit(engine.max_output, size));
+    Correcting::new(source, &orders, &engine.read, limit, Box::new(|_, _| {})).ok()?.last_bit()
 }
 
 fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], verdict: &mut Checked) {

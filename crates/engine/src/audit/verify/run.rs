@@ -186,7 +186,7 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> (Vec<Verified>, Checke
 fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
     let (FileKind::Manifest, _) = FileKind::parse(path.file_name()?.to_str()?)? else { return None };
     let source = folder.open_file(path).ok().filter(|_| ErrorKind::of(error) == ErrorKind::Damaged)?;
-    let (_, bits) = correct::log::manifest(source)?;
+    let (_, bits) = correct::log::manifest(&source)?;
     <[u64; 1]>::try_from(bits).ok().map(|[bit]| bit)
 }
 
