@@ -65,32 +65,26 @@ pub(crate) fn write_totals(outcome: &QueryOutcome, console: &mut Console) -> io:
 
 /// Writes in which data blocks the key may be, and how likely that is for an absent key.
 fn write_blocks(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
-    let of = counted(answer.of, "data block");
-    let fpr = percent(answer.estimated_fpr);
-    if answer.by_index {
-        write!(console, ", in the data block at ")?;
-        write_offsets(&answer.blocks, console)?;
-        return if answer.filtered {
-            writeln!(console, " by the index (false-positive rate {fpr})")
-        } else {
-            writeln!(console, " by the index (no filter)")
-        };
+    let (of, fpr) = (counted(answer.of, "data block"), percent(answer.estimated_fpr));
+    let number = count(answer.blocks.len() as u64);
+    let offsets = offsets_text(&answer.blocks, console.width().map_or(usize::MAX, |_| NAMED_BLOCKS));
+    match (answer.by_index, answer.filtered) {
+        (true, true) => {
+            writeln!(console, ", in the data block at {offsets} by the index (false-positive rate {fpr})")
+        }
+        (true, false) => writeln!(console, ", in the data block at {offsets} by the index (no filter)"),
+        (false, false) => writeln!(console, ", in any of {of} (no filter)"),
+        (false, true) => writeln!(
+            console,
+            ", in {number} of {of}: {offsets} (all filters checked; false-positive rate {fpr})"
+        ),
     }
-    if !answer.filtered {
-        return writeln!(console, ", in any of {of} (no filter)");
-    }
-    write!(console, ", in {} of {of}: ", count(answer.blocks.len() as u64))?;
-    write_offsets(&answer.blocks, console)?;
-    writeln!(console, " (all filters checked; false-positive rate {fpr})")
 }
 
-fn write_offsets(offsets: &[u64], console: &mut Console) -> io::Result<()> {
-    let named = if console.width().is_some() { NAMED_BLOCKS } else { usize::MAX };
-    for (at, offset) in offsets.iter().take(named).enumerate() {
-        write!(console, "{}{offset}", if at == 0 { "" } else { ", " })?;
-    }
-    match offsets.len().saturating_sub(named) {
-        0 => Ok(()),
-        more => write!(console, " and {} more", count(more as u64)),
+fn offsets_text(offsets: &[u64], most: usize) -> String {
+    let named = offsets.iter().take(most).map(u64::to_string).collect::<Vec<_>>().join(", ");
+    match offsets.len().saturating_sub(most) {
+        0 => named,
+        more => format!("{named} and {} more", count(more as u64)),
     }
 }

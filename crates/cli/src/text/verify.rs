@@ -1,7 +1,7 @@
 //! The results of `verify`, as text.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use filterblock::escape_path;
 use filterblock_engine::report::{About, Code, ErrorKind, Note, Problem, Verdict, VerdictCounts, Verified};
@@ -57,7 +57,8 @@ impl TextVerify {
                 self.is_of_files = false;
                 self.write(&verified.path, &files, Some(&verified.path), console)
             }
-            (_, Some(_)) if !is_alone(verified) => {
+            // Of a file that the user named, the folder is only known.
+            (_, Some(_)) if *verified.frame.input != *verified.frame.path => {
                 self.files.add(verified, self.is_verbose, false);
                 Ok(())
             }
@@ -74,12 +75,12 @@ impl TextVerify {
     ) -> io::Result<()> {
         if !self.is_brief || self.is_verbose {
             files.answer.write(path, database, console)?;
-            return files.write_lines(console);
+            files.write_lines(console)
+        } else if files.answer.verdict == Verdict::Fine {
+            Ok(())
+        } else {
+            files.answer.write_brief(path, database, console)
         }
-        if files.answer.verdict == Verdict::Fine {
-            return Ok(());
-        }
-        files.answer.write_brief(path, database, console)
     }
 
     fn alone(&mut self, verified: &Verified, console: &mut Console) -> io::Result<()> {
@@ -118,11 +119,6 @@ impl TextVerify {
         };
         write_counts(counts, what, console)
     }
-}
-
-/// Returns true for a file that the user named: its folder is only known.
-fn is_alone(verified: &Verified) -> bool {
-    *verified.frame.input == *verified.frame.path
 }
 
 /// The message about a path with nothing to verify. `None`: there is something, or another format.
@@ -255,22 +251,12 @@ impl Files {
         if let Some((name, records)) = &self.manifest {
             writeln!(console, "  CURRENT, {name}  {}", counted(*records, "record"))?;
         }
-        let most = |at: usize| {
-            self.lines
-                .iter()
-                .filter_map(|line| line.get(at))
-                .map(|cell| width(cell))
-                .max()
-                .unwrap_or_default()
-        };
+        let most = |at: usize| self.lines.iter().map(|line| width(&line[at])).max().unwrap_or_default();
         let widths = [most(0), most(1), most(2)];
-        for [name, place, number, verdict] in &self.lines {
-            let mut line = String::from("  ");
-            for (cell, most) in [name, place, number].into_iter().zip(widths) {
-                line += cell;
-                line += &" ".repeat(most.saturating_sub(width(cell)) + if most > 0 { 2 } else { 0 });
-            }
-            writeln!(console, "{line}{verdict}")?;
+        for [cells @ .., verdict] in &self.lines {
+            let cells = cells.iter().zip(widths).filter(|(_, most)| *most > 0);
+            let cells = cells.map(|(cell, most)| format!("{cell}{}", " ".repeat(most + 2 - width(cell))));
+            writeln!(console, "  {}{verdict}", cells.collect::<String>())?;
         }
         Ok(())
     }
@@ -314,7 +300,7 @@ pub(crate) fn write_other(
     console: &mut Console,
 ) -> io::Result<()> {
     let mut text = TextVerify::new(false, false);
-    let mut shown = Verified { checked: verified.checked.clone(), ..verified.clone() };
+    let mut shown = verified.clone();
     shown.checked.notes.clear();
     let size = file_size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
     match clause(verified) {
@@ -324,12 +310,8 @@ pub(crate) fn write_other(
         _ => text.alone(&shown, console)?,
     }
     if verified.about == About::Log {
-        let path: &PathBuf = &verified.path;
-        paragraph(
-            console,
-            2,
-            &format!("Logs have no filters. To see the writes: filterblock scan {}", path_word(path)),
-        )?;
+        let path = path_word(&verified.path);
+        paragraph(console, 2, &format!("Logs have no filters. To see the writes: filterblock scan {path}"))?;
     }
     verified.checked.notes.iter().try_for_each(|note| paragraph(console, 2, &note.to_string()))
 }

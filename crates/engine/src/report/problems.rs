@@ -159,15 +159,12 @@ impl Problem {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        let kind = code.kind();
-        let (expected, found) = (expected.into(), found.into());
-        let offset = offset.into();
         Self {
             code,
-            kind,
-            offset,
-            expected,
-            found,
+            kind: code.kind(),
+            offset: offset.into(),
+            expected: expected.into(),
+            found: found.into(),
             lost: None,
             plain: None,
             title: None,
@@ -269,19 +266,21 @@ pub struct Problems {
 }
 
 impl Problems {
+    /// The number of problems of this code so far.
+    fn count(&mut self, code: Code) -> &mut u64 {
+        let known = self.counts.iter().position(|(counted, _)| *counted == code);
+        let at = known.unwrap_or_else(|| {
+            self.counts.push((code, 0));
+            self.counts.len() - 1
+        });
+        &mut self.counts[at].1
+    }
+
     /// Adds a problem, which is built only if it is kept.
     pub fn add(&mut self, code: Code, problem: impl FnOnce() -> Problem) {
-        let count = match self.counts.iter_mut().find(|(counted, _)| *counted == code) {
-            Some((_, count)) => {
-                *count += 1;
-                *count
-            }
-            None => {
-                self.counts.push((code, 1));
-                1
-            }
-        };
-        if count <= MAX_OF_A_CODE {
+        let count = self.count(code);
+        *count += 1;
+        if *count <= MAX_OF_A_CODE {
             self.list.push(problem());
         }
     }
@@ -292,22 +291,13 @@ impl Problems {
     }
 
     /// Adds the problems of another list.
-    pub fn append(&mut self, other: Self) {
-        let Self { list, counts } = other;
-        let mut kept: Vec<(Code, u64)> = Vec::new();
-        for problem in list {
-            match kept.iter_mut().find(|(code, _)| *code == problem.code) {
-                Some((_, count)) => *count += 1,
-                None => kept.push((problem.code, 1)),
-            }
+    pub fn append(&mut self, mut other: Self) {
+        for problem in std::mem::take(&mut other.list) {
+            *other.count(problem.code) -= 1;
             self.push(problem);
         }
-        for (code, count) in counts {
-            let listed = kept.iter().find(|(kept, _)| *kept == code).map_or(0, |(_, count)| *count);
-            if let Some((_, total)) = self.counts.iter_mut().find(|(counted, _)| *counted == code) {
-                *total += count - listed;
-            }
-        }
+        // Those that are not listed.
+        other.counts.into_iter().for_each(|(code, more)| *self.count(code) += more);
     }
 
     /// Returns true if there are no problems.

@@ -25,7 +25,7 @@ words! {
 pub type Reason = (String, ErrorKind);
 
 /// The data blocks that may hold a key.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Default, PartialEq, Debug)]
 pub struct KeyBlocks {
     /// The offsets of the blocks.
     pub offsets: Vec<u64>,
@@ -101,36 +101,29 @@ fn framed<'a>(object: &'static str, subject: &Subject<'a>, error: Option<&'a Rea
 impl<'a> Answer<'a> {
     /// The answer for `key`. `error`: the reason why every key may be there, whatever `reply` says.
     pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: QueryAnswer) -> Self {
-        let mut answer = Self {
+        let unknown = KeyBlocks { fpr: 1.0, ..KeyBlocks::default() };
+        let (may_match, log, blocks) = match reply {
+            QueryAnswer::Unknown => (true, None, unknown),
+            QueryAnswer::Log(log) => {
+                let none = KeyBlocks { lookup_blocks: Some(0), ..KeyBlocks::default() };
+                (log == LogAnswer::Value, Some(log), none)
+            }
+            QueryAnswer::Blocks(blocks) => (!blocks.offsets.is_empty(), None, blocks),
+        };
+        Self {
             frame: framed("answer", &subject, error),
             key: str::from_utf8(key).ok(),
             key_hex: Hex(key),
-            may_match: true,
-            blocks: Vec::new(),
-            log: None,
-            by_index: false,
-            lookup_blocks: None,
-            estimated_fpr: 1.0,
+            may_match: may_match || error.is_some(),
+            blocks: blocks.offsets,
+            log,
+            by_index: blocks.by_index,
+            lookup_blocks: blocks.lookup_blocks,
+            estimated_fpr: if error.is_some() { 1.0 } else { blocks.fpr },
             path: subject.path,
-            of: 0,
-            filtered: false,
-        };
-        let (may_match, fpr) = match reply {
-            QueryAnswer::Unknown => (true, 1.0),
-            QueryAnswer::Log(log) => {
-                (answer.log, answer.lookup_blocks) = (Some(log), Some(0));
-                (log == LogAnswer::Value, 0.0)
-            }
-            QueryAnswer::Blocks(KeyBlocks { offsets, of, by_index, filtered, fpr, lookup_blocks }) => {
-                let may_match = !offsets.is_empty();
-                answer = Self { blocks: offsets, of, by_index, filtered, lookup_blocks, ..answer };
-                (may_match, fpr)
-            }
-        };
-        if error.is_none() {
-            (answer.may_match, answer.estimated_fpr) = (may_match, fpr);
+            of: blocks.of,
+            filtered: blocks.filtered,
         }
-        answer
     }
 }
 

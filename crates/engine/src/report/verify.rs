@@ -42,9 +42,6 @@ pub struct Checked {
     /// What would make the problems worse.
     #[serde(skip)]
     pub warnings: Vec<String>,
-    /// The file is not a complete table, and the database does not use it.
-    #[serde(skip)]
-    pub is_not_live: bool,
     /// All entries of all data blocks were decoded.
     #[serde(skip)]
     pub(crate) is_complete: bool,

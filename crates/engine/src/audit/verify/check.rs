@@ -55,7 +55,6 @@ pub(crate) fn table<R: ReadAt>(
             let live = record.and_then(|record| record.live);
             // It is being written, or a writer that was stopped left it, and LevelDB removes it later.
             if is_not_whole(&error) && record.is_some() && live.is_none() {
-                verdict.is_not_live = true;
                 verdict.notes.push(Note::Incomplete);
             } else {
                 let problem = Problem::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
