@@ -53,13 +53,7 @@ pub(crate) fn find<R: ReadAt>(
     }
     // The footer counts as right, so a block that it points to must be damaged.
     let Some(footer) = as_it_is else { return Ok(None) };
-    let mut index_patches = Vec::new();
-    let index = patched::accept(source, footer.index, &mut index_patches, is_index)?;
-    if index.is_none() {
-        return Ok(None);
-    }
-    patches.extend(index_patches);
-    Ok(Some(footer))
+    Ok(patched::accept(source, footer.index, patches, is_index)?.map(|()| footer))
 }
 
 /// Checks the blocks that changed footers lead to. Most differ in one handle only, so each verdict is remembered.

@@ -47,11 +47,8 @@ impl TableRows {
     ) -> Result<Self, Error> {
         let table = Table::open(source, options)?;
         let doubt = form_doubt(&table, internal, "--key-format");
-        let internal = match internal {
-            Some(internal) => internal,
-            None => has_internal_keys(&table),
-        };
-        let format = internal.then(|| table.key_format());
+        let is_internal = internal.unwrap_or_else(|| has_internal_keys(&table));
+        let format = is_internal.then(|| table.key_format());
         Ok(Self { cursor: table.into_cursor(), path, versions: NewestVersions::new(format, request), doubt })
     }
 }
