@@ -6,7 +6,7 @@ use std::path::Path;
 
 use filterblock::database::{DatabaseLock, FileKind};
 
-use super::failure::Result;
+use super::failure::{Failure, Result};
 use super::{Dir, Purpose};
 use crate::walk::{Source, Storage};
 
@@ -18,6 +18,14 @@ const NOWHERE: &str = "a link that leads nowhere";
 pub struct DirStorage {
     dir: Dir,
     _lock: Option<DatabaseLock>,
+}
+
+#[derive(Default)]
+struct Entries {
+    /// The regular files, with their sizes.
+    files: Vec<(String, u64)>,
+    /// The other names, with what is there instead.
+    others: Vec<(String, &'static str)>,
 }
 
 impl DirStorage {
@@ -49,9 +57,8 @@ impl DirStorage {
         name.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// The regular files with their sizes, and the other names with what is there instead.
-    fn entries(&self) -> io::Result<(Vec<(String, u64)>, Vec<(String, &'static str)>)> {
-        let (mut files, mut others) = (Vec::new(), Vec::new());
+    fn entries(&self) -> io::Result<Entries> {
+        let Entries { mut files, mut others } = Entries::default();
         let names = self.dir.names().map_err(|failure| io::Error::other(failure.text))?;
         for name in names.into_iter().filter_map(|name| name.into_string().ok()) {
             match self.dir.look_behind(&name) {
@@ -72,21 +79,21 @@ impl DirStorage {
                 }
             }
         }
-        Ok((files, others))
+        Ok(Entries { files, others })
     }
 }
 
 impl Storage for DirStorage {
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
         if path == self.path() {
-            return Ok(Some(self.entries()?.0));
+            return Ok(Some(self.entries()?.files));
         }
         let found = self.dir.look_behind(self.name(path)?)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(found.is_folder().then(Vec::new))
     }
 
     fn others(&self, path: &Path) -> io::Result<Vec<(String, &'static str)>> {
-        if path == self.path() { Ok(self.entries()?.1) } else { Ok(Vec::new()) }
+        if path == self.path() { Ok(self.entries()?.others) } else { Ok(Vec::new()) }
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
