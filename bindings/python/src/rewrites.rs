@@ -92,23 +92,27 @@ fn new_filters(
 
 /// Makes a new database of what can be read of a damaged one.
 #[pyfunction]
-#[pyo3(signature = (path, to, *, prefer = "newest", comparator = None, policy = None, hash = None,
-    bits_per_key = None, dry_run = false, max_output = None, progress = None))]
+#[pyo3(signature = (path, to = None, *, prefer = "newest", comparator = None, policy = None, hash = None,
+    bits_per_key = None, jobs = None, dry_run = false, max_output = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn repair(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
-    to: Bound<'_, PyAny>,
+    to: Option<Bound<'_, PyAny>>,
     prefer: &str,
     comparator: Option<String>,
     policy: Option<&str>,
     hash: Option<&str>,
     bits_per_key: Option<Bound<'_, PyAny>>,
+    jobs: Option<Bound<'_, PyAny>>,
     dry_run: bool,
     max_output: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
-    let target = one_path(&to)?;
+    if to.is_none() && !dry_run {
+        return Err(PyTypeError::new_err("expected to, or dry_run=True"));
+    }
+    let target = to.map(|to| one_path(&to)).transpose()?;
     let request = RepairRequest {
         prefer: match prefer {
             "newest" => Prefer::Newest,
@@ -121,9 +125,10 @@ pub(crate) fn repair(
         bits_per_key: bits_per_key.map(|bits| bits_of(&bits)).transpose()?,
     };
     let engine = max_output.into_iter().fold(Engine::new(), Engine::max_output);
+    let engine = jobs_of(jobs)?.into_iter().fold(engine, Engine::jobs);
     each(py, vec![one_path(&path)?], progress.as_ref(), |path, watch, found| {
         let engine = engine.clone().watch(Arc::clone(watch) as _);
-        let report = engine.repair_folder(path, Some(&target), dry_run, &request)?;
+        let report = engine.repair_folder(path, target.as_deref(), dry_run, &request)?;
         // If nobody wants the report, the work is still done.
         let _ = found.add(|to| report.write_json(path, to));
         Ok(())

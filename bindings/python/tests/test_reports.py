@@ -217,7 +217,9 @@ def test_a_repair_is_as_the_program_says(program, tmp_path):
     folder = shutil.copytree(TESTDATA / "databases/levels", tmp_path / "db")
     (folder / "CURRENT").unlink()
     (folder / "000007.ldb").unlink()
-    planned = filterblock.repair(folder, tmp_path / "new", dry_run=True)
+    planned = filterblock.repair(folder, dry_run=True, jobs=1)
+    with pytest.raises(TypeError, match="to, or dry_run"):
+        filterblock.repair(folder)
     assert planned == program("repair", "--json", "--dry-run", folder, "--to", tmp_path / "new")[0]
     *parts, database = filterblock.repair(folder, tmp_path / "new")
     assert database.object == "database" and database.status == "repaired"

@@ -645,18 +645,21 @@ def rebuild(
 
 def repair(
     path: _AnyPath,
-    to: _AnyPath,
+    to: _AnyPath | None = None,
     *,
     prefer: Literal["newest", "sound"] = "newest",
     comparator: str | None = None,
     policy: _PolicyName | None = None,
     hash: Literal["signed", "unsigned"] | None = None,
     bits_per_key: int | None = None,
+    jobs: int | None = None,
     dry_run: bool = False,
     max_output: int | None = None,
     progress: _Progress | None = None,
 ) -> list[Report]:
     """Makes a new database, in the folder `to`, of what can be read of a damaged one, as `filterblock repair` does.
+
+    With `dry_run=True`, nothing is written, and `to` is not needed.
 
     The damaged database is only read. Returns an object for each file, each loss and each doubtful key, and then one
     for the database. With `prefer="sound"`, keys of which a newer version may be lost are left out. docs/repair.md,
