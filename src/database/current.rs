@@ -232,12 +232,14 @@ mod tests {
             ),
             (b"MANIFEST-000002\n>>>>>>> other", "conflict markers of git"),
             (b"version https://git-lfs.github.com/spec/v1\noid sha256:00", "Git LFS pointer"),
+            (b"version 1\n", "\"version 1\\x0a\""),
             (b"\xef\xbb\xbfMANIFEST-000001\n", "byte order mark"),
             (b"\xff\xfeM\0A\0", "byte order mark"),
             (b"MANIFEST-000001\r\n", "CR LF"),
             (b"MANIFEST-000001", "no line feed"),
             (b"MANIFEST-000001 \n", "\"MANIFEST-000001 \\x0a\""),
             (b"x\r\n", "\"x\\x0d\\x0a\""),
+            (&[b'x'; 64], &format!("\"{}\"", "x".repeat(64))),
             (&[b'x'; 65], "more than 64 bytes"),
         ] {
             let error = manifest_in_current(contents).unwrap_err().to_string();

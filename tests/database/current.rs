@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use filterblock::database::{FileKind, Manifest, set_current, sync_folder};
+use filterblock::{Error, IoAction};
 
 use crate::databases::{copy_of, testdata};
 
@@ -56,6 +57,7 @@ fn a_failure_leaves_everything_as_it_was() {
     fs::create_dir(&temporary).unwrap();
     let error = set_current(folder.path(), 5).unwrap_err();
     assert_eq!(error.path(), Some(&*temporary), "{error}");
+    assert!(matches!(error.without_path(), Error::Io { action: IoAction::Remove, .. }), "{error}");
     assert_eq!(names(folder.path()), ["000005.dbtmp", "CURRENT"]);
     assert_eq!(fs::read_to_string(&current).unwrap(), "MANIFEST-000001\n");
 
@@ -85,6 +87,20 @@ fn what_has_the_temporary_name_is_replaced_not_written_to() {
     }
 }
 
+/// Nobody knows whose a CURRENT is that cannot be looked at.
+#[cfg(unix)]
+#[test]
+fn a_current_that_cannot_be_looked_at_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let current = folder.path().join("CURRENT");
+    std::os::unix::fs::symlink("CURRENT", &current).unwrap();
+    let error = set_current(folder.path(), 5).unwrap_err();
+    assert_eq!(error.path(), Some(&*current), "{error}");
+    assert!(matches!(error.without_path(), Error::Io { action: IoAction::LookUp, .. }), "{error}");
+    assert_eq!(fs::read_link(&current).unwrap(), Path::new("CURRENT"));
+    assert_eq!(names(folder.path()), ["CURRENT"]);
+}
+
 /// Whoever could read CURRENT before still can, even if root writes it.
 #[cfg(unix)]
 #[test]
@@ -104,6 +120,16 @@ fn owner_and_mode_of_current_stay() {
         assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
         assert!(!is_root || after.uid() == 12_345);
         assert_ne!(after.ino(), before.ino(), "it is another file");
+    }
+    if is_root {
+        // Each of the two alone is another than the process's own.
+        let process = fs::metadata(folder.path()).unwrap();
+        for (owner, group) in [(12_345, process.gid()), (process.uid(), 54_321)] {
+            chown(&current, Some(owner), Some(group)).unwrap();
+            set_current(folder.path(), 5).unwrap();
+            let after = fs::metadata(&current).unwrap();
+            assert_eq!((after.uid(), after.gid()), (owner, group));
+        }
     }
 }
 
