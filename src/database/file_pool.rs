@@ -384,8 +384,92 @@ mod tests {
             assert_eq!(file.read_at(3, 5).unwrap(), "tents");
         }
         assert_eq!(files.open_files(), 2);
+        assert!(opened.iter().all(|file| file.version().is_empty()), "the opener has none");
         // Without any open file, there is none to close.
         assert!(FilePool::new(Few(0, Vec::new()), 10).open(Path::new("table")).is_err());
+    }
+
+    /// A file of ten bytes that tells what it is asked.
+    struct Asked(PathBuf, Arc<Mutex<Vec<String>>>);
+
+    impl ReadAt for Asked {
+        fn len(&self) -> io::Result<u64> {
+            Ok(10)
+        }
+
+        fn read_at(&self, _: u64, _: usize) -> io::Result<Bytes> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn read_into(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+            lock(&self.1).push(format!("{} {offset} {}", self.0.display(), buffer.len()));
+            buffer.fill(7);
+            Ok(())
+        }
+
+        fn will_need(&self, ranges: &[Range<u64>]) {
+            lock(&self.1).push(format!("{} {ranges:?}", self.0.display()));
+        }
+    }
+
+    /// Opens any path but `none`. A file's version is its path.
+    struct AnyPath(Arc<Mutex<Vec<String>>>);
+
+    impl Opener for AnyPath {
+        type Table = Asked;
+        type Log = io::Empty;
+
+        fn open_table(&mut self, path: &Path) -> io::Result<Asked> {
+            if path == "none" {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            lock(&self.0).push(format!("open {}", path.display()));
+            Ok(Asked(path.to_owned(), Arc::clone(&self.0)))
+        }
+
+        fn open_log(&mut self, _: &Path) -> io::Result<io::Empty> {
+            Ok(io::empty())
+        }
+
+        fn version(&mut self, table: &Asked) -> io::Result<Vec<u8>> {
+            Ok(table.0.to_str().unwrap().as_bytes().to_vec())
+        }
+    }
+
+    #[test]
+    fn files_are_asked_what_the_pool_is_asked() {
+        let asked = Arc::default();
+        let told = || std::mem::take(&mut *lock(&asked));
+        let mut files = FilePool::new(AnyPath(Arc::clone(&asked)), 2);
+        let [a, b] = ["a", "b"].map(|path| files.open(Path::new(path)).unwrap());
+        assert_eq!(
+            (a.version(), b.version(), told()),
+            (&b"a"[..], &b"b"[..], vec!["open a".into(), "open b".into()])
+        );
+        let mut buffer = [0; 3];
+        a.read_into(4, &mut buffer).unwrap();
+        b.will_need(&[1..2, 5..9]);
+        assert_eq!((buffer, told()), ([7; 3], vec!["a 4 3".to_owned(), "b [1..2, 5..9]".to_owned()]));
+        // As an opener, the pool opens files of its own, with the versions that they have.
+        let c = files.open_table(Path::new("c")).unwrap();
+        assert_eq!((files.version(&c).unwrap(), told()), (b"c".to_vec(), vec!["open c".to_owned()]));
+        assert_eq!(Opener::version(&mut &mut files, &c).unwrap(), b"c");
+        // That closed b, which has not been read. Only reading opens it again.
+        [&a, &b, &c].into_iter().for_each(|file| file.will_need(&[3..4, 6..8]));
+        assert_eq!(told(), ["a [3..4, 6..8]", "c [3..4, 6..8]"]);
+        assert_eq!(
+            format!("{files:?} {c:?}"),
+            r#"FilePool { max_open: 2, .. } PooledFile { path: "c", .. }"#
+        );
+    }
+
+    /// Only an error that says that too many files are open closes any.
+    #[test]
+    fn a_file_that_cannot_be_opened_closes_no_more_than_one_other() {
+        let files = FilePool::new(AnyPath(Arc::default()), 5);
+        let opened = ["a", "b", "c"].map(|path| files.open(Path::new(path)).unwrap());
+        assert!(files.open(Path::new("none")).is_err());
+        assert_eq!(files.open_files(), opened.len());
     }
 
     #[test]

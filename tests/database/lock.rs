@@ -361,4 +361,9 @@ fn what_is_no_regular_file_is_refused() {
     assert!(DatabaseLock::shared(&nowhere).unwrap().is_none());
     let error = DatabaseLock::exclusive(&nowhere).unwrap_err();
     assert!(matches!(error.without_path(), Error::Io { .. }) && !error.is_in_use(), "{error}");
+    // Nothing is known of the LOCK of what is no folder.
+    fs::write(&nowhere, "").unwrap();
+    if cfg!(unix) {
+        assert_eq!(DatabaseLock::shared(&nowhere).unwrap_err().path(), Some(&*nowhere.join("LOCK")));
+    }
 }
