@@ -339,3 +339,19 @@ pub(super) fn path_in(dir: &Path, name: impl AsRef<Path>) -> PathBuf {
     path.push(name.as_ref());
     path.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Somebody else removes it between the listing and the look.
+    #[test]
+    fn a_file_that_has_vanished_is_on_no_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = DatabaseFiles::default();
+        for (name, parsed) in [("000005.ldb", Some((FileKind::Table, 5))), ("other.ldb", None)] {
+            files.look_at(folder.path().join(name), parsed, None);
+        }
+        assert_eq!((files.iter().count(), files.unreadable().count(), files.strays().count()), (0, 0, 0));
+    }
+}

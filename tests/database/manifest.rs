@@ -24,6 +24,15 @@ fn table(edit: Edit, level: u64, number: u64, from: &str, to: &str) -> Edit {
     edit.add(level, number, number * 1000, &value_key(from), &value_key(to))
 }
 
+/// A manifest is what it says, and in how many records.
+#[test]
+fn equal_manifests_have_equal_records() {
+    let sound = || parse(&[Edit::sound()]).unwrap();
+    assert_eq!(sound(), sound());
+    assert_ne!(sound(), parse(&[Edit::sound(), Edit::default()]).unwrap());
+    assert_ne!(sound(), parse(&[Edit::sound().number(4, 101)]).unwrap());
+}
+
 #[test]
 fn the_last_word_counts() {
     let manifest = parse(&[

@@ -407,6 +407,24 @@ fn logs_are_live_from_the_log_number_on_and_the_previous_one() {
     }
 }
 
+/// LevelDB makes a log before the MANIFEST names it. 0 stands for no log, and one log is missing once.
+#[test]
+fn logs_that_the_manifest_names_are_missing_without_their_files() {
+    for (log, before, files, expected) in [
+        (4, 2, &[][..], &[2, 4][..]),
+        (2, 4, &[], &[2, 4]),
+        (4, 2, &["000002.log", "000003.log"], &[4]),
+        (4, 2, &["4.log"], &[2]),
+        (4, 0, &[], &[4]),
+        (4, 4, &[], &[4]),
+        (0, 0, &[], &[]),
+    ] {
+        let folder = folder(&[Edit::sound().number(2, log).number(9, before)], files);
+        let missing: Vec<u64> = Database::open(folder.path()).unwrap().missing_logs().collect();
+        assert_eq!(missing, expected, "{log} and {before}, with {files:?}");
+    }
+}
+
 /// A table is written before the edit that names it. In a database in use, at most the last table has no edit yet.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
@@ -498,4 +516,15 @@ fn debug_shows_sizes_not_keys() {
     let database = Database::open(folder.path()).unwrap();
     let shown = format!("{database:?} {:?}", database.tables().collect::<Vec<_>>());
     assert!(!shown.contains("secret") && shown.contains("MANIFEST") | shown.contains("Manifest"), "{shown}");
+
+    let database = Database::open(testdata("databases/levels")).unwrap();
+    let mut scan = database.scan(&ReadOptions::default()).unwrap();
+    assert!(scan.next().unwrap());
+    assert_eq!(format!("{scan:?}"), "Scan { newest: true, sources: 4, at_entry: true, .. }");
+    let entry = scan.entry().unwrap();
+    let (key, sequence, value) = (entry.key.user_key.len(), entry.key.sequence, entry.value.len());
+    let shown = format!("{entry:?}");
+    let expected =
+        format!("DatabaseEntry {{ user_key_len: {key}, sequence: {sequence}, kind: 1, value_len: {value},");
+    assert!(shown.starts_with(&expected), "{shown}");
 }
