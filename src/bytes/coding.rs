@@ -177,7 +177,7 @@ mod of_tables {
                     let mut bytes = Vec::new();
                     put_varint64(&mut bytes, value);
                     let needed = (64 - value.leading_zeros()).max(1).div_ceil(7) as usize;
-                    assert_eq!(bytes.len(), needed, "{value}");
+                    assert_eq!((bytes.len(), varint_len(value)), (needed, needed), "{value}");
                     assert_eq!(get_varint64(&bytes), Ok((value, needed)));
                     let narrow = match u32::try_from(value) {
                         Ok(value) => Ok((value, needed)),

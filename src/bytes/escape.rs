@@ -174,7 +174,7 @@ mod tests {
     fn only_what_is_between_quotes_has_them_escaped() {
         assert_eq!(escape(b"\"\\\n").to_string(), r#"\"\\\x0a"#);
         assert_eq!(escape_path("\"\\\n").to_string(), r#""\\x0a"#);
-        assert_eq!(format!("{:?}", escape(b"a\"")), r#""a\"""#);
+        assert_eq!(format!("{:?} {:?}", escape(b"a\""), quote(b"\n")), r#""a\"" "\x0a""#);
     }
 
     #[test]

@@ -120,6 +120,17 @@ fn the_file_is_added_once_and_found_again() {
     assert!(matches!(error.without_path(), Error::Limit { offset: 3, .. }));
 }
 
+/// A path does not hide what an error is.
+#[test]
+fn what_can_be_tried_again_is_told() {
+    for (error, _) in all() {
+        let expected = (matches!(error, Error::NeedRange { .. }), matches!(error, Error::InUse { .. }));
+        assert_eq!((error.needs_range(), error.is_in_use()), expected, "{error}");
+        let error = error.with_path("some");
+        assert_eq!((error.needs_range(), error.is_in_use()), expected, "{error}");
+    }
+}
+
 #[test]
 fn an_error_of_a_policy_can_be_got_back() {
     let error = Error::policy(io::Error::other("mine")).with_path("file");
@@ -150,12 +161,9 @@ fn an_io_error_wraps_every_error() {
         assert_eq!(wrapped.to_string(), shown);
         assert_eq!(wrapped.downcast::<Error>().unwrap().needs_range(), is_range);
     }
-    // The kinds of `Io` and `NeedRange`, then those of `OutOfMemory`, `Corrupt` and `Unsupported`.
-    assert_eq!(kinds[..2], [io::ErrorKind::PermissionDenied, io::ErrorKind::Other]);
-    assert_eq!(
-        kinds[3..6],
-        [io::ErrorKind::OutOfMemory, io::ErrorKind::InvalidData, io::ErrorKind::Unsupported]
-    );
+    // The kinds of `Io`, `NeedRange`, `InUse`, `OutOfMemory`, `Corrupt` and `Unsupported`.
+    use io::ErrorKind::{InvalidData, Other, OutOfMemory, PermissionDenied, ResourceBusy, Unsupported};
+    assert_eq!(kinds[..6], [PermissionDenied, Other, ResourceBusy, OutOfMemory, InvalidData, Unsupported]);
     assert!(kinds.contains(&io::ErrorKind::InvalidInput));
     let source = io::Error::from(io::ErrorKind::NotFound);
     let error = Error::Io { action: IoAction::Open, offset: 0, source }.with_path("some");
