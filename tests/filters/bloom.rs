@@ -213,6 +213,19 @@ fn plain_filter(bits_per_key: usize, keys: &[Vec<u8>]) -> Vec<u8> {
     filter
 }
 
+/// An array of up to 4096 bytes is filled in another way than a larger one.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn filters_of_4096_bytes_and_around_are_leveldbs() {
+    let key = |i: usize| -> Vec<u8> { (i as u64 * 0x9e37).to_le_bytes().to_vec() };
+    for count in 4095..=4098 {
+        let keys: Vec<_> = (0..count).map(key).collect();
+        let expected = plain_filter(8, &keys);
+        assert_eq!(expected.len(), count + 1);
+        assert!(filter_of(&BloomFilterPolicy::new(8), &keys) == expected, "{count} keys");
+    }
+}
+
 /// Few keys are hashed, and their bits set, by other code than many keys.
 #[test]
 fn filters_of_few_keys_are_leveldbs() {

@@ -234,6 +234,7 @@ fn one_filter_for_the_whole_table() {
         build(HashList, 63, &[(0, &["a"]), (1 << 40, &["b"]), ((1 << 63) - 1, &["c"]), (1 << 63, &["d"])]);
     let reader = FilterBlockReader::new(HashList, &block[..]);
     assert_eq!(reader.num_filters(), 2);
+    reader.check().unwrap();
     for offset in [0, 1 << 50, (1 << 63) - 1] {
         assert!(reader.key_may_match(offset, b"a") && reader.key_may_match(offset, b"c"));
         assert!(!reader.key_may_match(offset, b"d"));

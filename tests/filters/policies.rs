@@ -118,6 +118,13 @@ proptest! {
 }
 
 #[test]
+fn policies_take_the_hashes_that_they_make() {
+    for policy in policies(10) {
+        assert_eq!(policy.takes_hashes(), policy.hash_key(&numbered_key(20)).is_some(), "{}", policy.name());
+    }
+}
+
+#[test]
 fn a_filter_of_no_bytes_matches_nothing() {
     for policy in policies(10) {
         assert!(!policy.key_may_match(&numbered_key(20), b""), "{}", policy.name());
@@ -238,6 +245,7 @@ fn options_can_be_asked() {
 #[test]
 fn a_policy_that_stands_for_a_name_lets_all_match() {
     let policy = OpaquePolicy::new("some.Filter");
+    assert_eq!(policy.name(), "some.Filter");
     assert!(policy.key_may_match(b"k", b"") && policy.hash_may_match(KeyHash::new(1), b""));
     assert!(policy.create_filter(numbered_keys(1).as_keys(), &mut Vec::new()).is_err());
 }
@@ -246,6 +254,48 @@ fn a_policy_that_stands_for_a_name_lets_all_match() {
 fn wrappers_show_what_they_wrap() {
     let shown = format!("{:?}", BashoInternalFilterPolicy::new(Murmur3BloomPolicy::new(10)));
     assert_eq!(shown, r#"BashoInternalFilterPolicy("filterblock.Murmur3BloomFilter1")"#);
+}
+
+/// What a wrapper says of internal keys is what the policy within says of the user keys.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn wrappers_ask_the_policy_within_about_user_keys() {
+    let (bloom, murmur3) = (BloomFilterPolicy::new(10), Murmur3BloomPolicy::new(10));
+    let wrappers: [(&dyn FilterPolicy, &dyn FilterPolicy); 4] = [
+        (&InternalFilterPolicy::new(bloom), &bloom),
+        (&InternalFilterPolicy::new(murmur3), &murmur3),
+        (&BashoInternalFilterPolicy::new(bloom), &bloom),
+        (&BashoInternalFilterPolicy::new(murmur3), &murmur3),
+    ];
+    let user_keys = numbered_keys(200);
+    // Values have type 1, and in Riak's databases no time.
+    let internal: KeyBuf = user_keys.as_keys().iter().map(|key| [key, &[1; 8]].concat()).collect();
+    for (wrapper, within) in wrappers {
+        assert_eq!((wrapper.name(), wrapper.takes_hashes()), (within.name(), within.takes_hashes()));
+        assert!(wrapper.takes_hashes() == (within.name() == bloom.name()));
+        let hashed = |policy: &dyn FilterPolicy, keys: &KeyBuf| -> Vec<KeyHash> {
+            keys.as_keys().iter().filter_map(|key| policy.hash_key(key)).collect()
+        };
+        let hashes = hashed(wrapper, &internal);
+        assert_eq!(hashes, hashed(within, &user_keys));
+        assert_eq!(hashes.len(), if within.takes_hashes() { 200 } else { 0 });
+        let mut together = Vec::new();
+        let are_hashed = wrapper.hash_keys(internal.as_keys(), &mut together);
+        assert_eq!(together, if are_hashed { &hashes[..] } else { &[] });
+        let few = filter(within, &numbered_keys(20));
+        let answers = |policy: &dyn FilterPolicy| -> Vec<bool> {
+            hashes.iter().map(|hash| policy.hash_may_match(*hash, &few)).collect()
+        };
+        assert_eq!(answers(wrapper), answers(within));
+        let together = |policy: &dyn FilterPolicy, before: bool| {
+            let mut answers = vec![before; hashes.len()];
+            policy.hashes_may_match(&hashes, &few, &mut answers);
+            answers
+        };
+        for before in [false, true] {
+            assert_eq!(together(wrapper, before), answers(within));
+        }
+    }
 }
 
 /// The bits a key are none, or as many as the originals' integer has room for. A filter of no keys is as small as ever.

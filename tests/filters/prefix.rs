@@ -42,6 +42,10 @@ fn keys_are_asked_for_by_their_prefix() {
     }
     let passed = (100..1000).filter(|i| reader.key_may_match(0, format!("user{i}:1").as_bytes())).count();
     assert!(passed < 10, "{passed} of 900");
+    let filter = reader.filter(0).unwrap();
+    let may_match = |i: &u32| reader.policy().prefix_may_match(format!("user{i}").as_bytes(), filter);
+    assert_eq!((100..1000).filter(may_match).count(), passed, "the prefixes of these keys");
+    assert_eq!(reader.policy().name(), "test.User");
     assert!(reader.key_may_match(0, b"no prefix"), "in no filter, so it may be there");
     // The policy has no hashes, since it has to see the keys.
     assert_eq!(reader.policy().hash_key(b"ada:1"), None);
