@@ -146,6 +146,14 @@ fn structures_have_names() {
 }
 
 #[test]
+fn formats_say_whether_they_are_encrypted() {
+    use super::OtherFormat::{Marketplace, NetEase, NetEaseOlder, Pebble, RocksDb};
+    for format in [RocksDb, Pebble, NetEase, NetEaseOlder, Marketplace] {
+        assert_eq!(format.to_string().starts_with("encrypted"), format.is_encrypted(), "{format}");
+    }
+}
+
+#[test]
 fn bytes_are_made_fit_for_a_terminal() {
     assert_eq!(crate::escape(b"a~ \\\x1b[m\x7f\xff").to_string(), r"a~ \\\x1b[m\x7f\xff");
 }

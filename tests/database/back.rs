@@ -160,6 +160,30 @@ fn tables_are_opened_from_their_ends_and_errors_are_told_once() {
 }
 
 #[test]
+fn a_table_that_cannot_be_opened_is_told_once_and_passed_on_the_way_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut edit = Edit::default();
+    for (number, first, last) in [(10, "a", "c"), (11, "d", "f"), (12, "g", "i")] {
+        let (smallest, largest, size) =
+            table(folder.path(), number, &[(first, number, 1), (last, number, 1)]);
+        edit = edit.add(1, number, size, &smallest, &largest);
+    }
+    manifest(folder.path(), edit);
+    fs::write(folder.path().join("000011.ldb"), "no table").unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let mut scan = database.scan(&ReadOptions::default()).unwrap();
+    scan.seek_to_last();
+    let mut step = || match scan.prev() {
+        Ok(true) => String::from_utf8(scan.entry().unwrap().key.user_key.to_vec()).unwrap(),
+        Ok(false) => "end".to_owned(),
+        Err(error) => error.path().unwrap().file_name().unwrap().to_str().unwrap().to_owned(),
+    };
+    let steps: [String; 6] = std::array::from_fn(|_| step());
+    // On the way back, g is not shown before the scan has looked for a newer version behind it.
+    assert_eq!(steps, ["i", "000011.ldb", "g", "c", "a", "end"]);
+}
+
+#[test]
 fn a_damaged_block_costs_its_entries_and_no_others_on_the_way_back() {
     let source = testdata("databases/levels");
     let sound = {

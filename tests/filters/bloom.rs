@@ -100,6 +100,21 @@ fn by_hash_is_the_same() {
     assert_eq!(filter, b"before");
 }
 
+/// Eight keys of one length are hashed together, and others one by one.
+#[test]
+fn an_empty_key_among_others_is_asked_as_itself() {
+    let policy = BloomFilterPolicy::new(10);
+    for empty in 0..8_usize {
+        let keys: Vec<Vec<u8>> = (0..8).map(|i| vec![i as u8; if i == empty { 0 } else { 3 }]).collect();
+        let filter = filter_of(&policy, keys.iter().filter(|key| !key.is_empty()));
+        let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &filter[..])).collect();
+        let mut answers = [false; 8];
+        policy.keys_may_match(&probes, &mut answers);
+        answers[empty] = true;
+        assert_eq!(answers, [true; 8], "key {empty} is empty");
+    }
+}
+
 #[test]
 fn many_at_once_is_the_same() {
     let policy = BloomFilterPolicy::new(10);
