@@ -5,8 +5,8 @@ use std::path::Path;
 use std::{env, fs};
 
 use filterblock_engine::report::{
-    AddedTable, Answer, Count, DoubtfulKey, End, Entry, FaultAt, Folder, Framed, LossReport, ManifestEdit,
-    ManifestState, RepairReport, RepairedFile, Report, Table, TableReport, Totals, TuningLine, Unreadable,
+    AddedTable, Answer, Count, End, Entry, FaultAt, Folder, Framed, LossReport, ManifestEdit, ManifestState,
+    RepairReport, RepairedFile, Report, StaleKey, Table, TableReport, Totals, TuningLine, Unreadable,
     Verified,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -43,7 +43,7 @@ const COMMANDS: [(&str, &[Kind]); 9] = [
         &[
             line::<Framed<RepairedFile>>(),
             line::<Framed<LossReport>>(),
-            line::<Framed<DoubtfulKey>>(),
+            line::<Framed<StaleKey>>(),
             line::<Framed<RepairReport>>(),
         ],
     ),

@@ -661,7 +661,7 @@ def repair(
 
     With `dry_run=True`, nothing is written, and `to` is not needed.
 
-    The damaged database is only read. Returns an object for each file, each loss and each doubtful key, and then one
+    The damaged database is only read. Returns an object for each file, each loss and each key that may be stale, and then one
     for the database. With `prefer="sound"`, keys of which a newer version may be lost are left out. docs/repair.md,
     in the source, explains the rest. Raises as `rebuild` does; then there is no new database.
     """

@@ -90,7 +90,7 @@ const PREFERENCES: &[(&str, &str, Prefer)] = &[
     ("newest", "The newest version that is left counts", Prefer::Newest),
     (
         "sound",
-        "Doubtful keys are left out: every key is certain, as far as the MANIFEST and the logs are",
+        "Keys that may be stale are left out: every key is certain, as far as the MANIFEST and the logs are",
         Prefer::Sound,
     ),
 ];

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use filterblock::escape_path;
-use filterblock_engine::report::{FileStanding, RepairReport, RepairedFile};
+use filterblock_engine::report::{RepairReport, RepairRole, RepairedFile};
 use filterblock_engine::words::{RepairText, count, repair_text, size};
 
 use super::labelled::{paragraph, terminal_lines};
@@ -66,17 +66,17 @@ fn files(report: &RepairReport, console: &mut Console) -> io::Result<()> {
 }
 
 fn facts_of(file: &RepairedFile) -> String {
-    let standing = match file.standing {
-        FileStanding::Live => "used",
-        FileStanding::Missing => "missing",
-        FileStanding::Obsolete => "obsolete",
-        FileStanding::PartlyObsolete => "partly obsolete",
-        FileStanding::Trusted => "used",
-        FileStanding::Distrusted => "not used",
+    let role = match file.role {
+        RepairRole::Live => "used",
+        RepairRole::Missing => "missing",
+        RepairRole::Obsolete => "obsolete",
+        RepairRole::PartlyObsolete => "partly obsolete",
+        RepairRole::Used => "used",
+        RepairRole::NotUsed => "not used",
     };
     let offsets: Vec<_> = file.corrected.iter().take(MOST).map(u64::to_string).collect();
     let corrected =
         (!offsets.is_empty()).then(|| format!("one bit corrected at offset {}", offsets.join(", ")));
-    let facts = [Some(standing.to_owned()), corrected, file.remark.clone()];
+    let facts = [Some(role.to_owned()), corrected, file.note.clone()];
     facts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

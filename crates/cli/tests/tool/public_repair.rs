@@ -37,7 +37,7 @@ impl Repaired {
 
     /// All remarks, reasons and notes.
     fn told(&self) -> String {
-        let of_files = self.lines.iter().flat_map(|line| [&line["remark"], &line["why"]]);
+        let of_files = self.lines.iter().flat_map(|line| [&line["note"], &line["why"]]);
         let of_all = [&self.database()["unknown"], &self.database()["notes"]];
         of_files.chain(of_all).filter(|told| !told.is_null()).map(|told| format!("{told}\n")).collect()
     }

@@ -194,7 +194,7 @@ fn keys_that_may_have_had_newer_versions_can_be_left_out() {
     let lines = db.remove(TABLES[2]).repair(&["--prefer", "sound", "--json"], 5).all_json();
     let last = lines.last().unwrap();
     let left_out = last["left_out"].as_u64().unwrap();
-    assert!(left_out > 0 && last["doubtful"].as_u64() >= Some(left_out), "{last}");
+    assert!(left_out > 0 && last["maybe_stale"].as_u64() >= Some(left_out), "{last}");
     assert!(lines.iter().any(|line| line["object"] == "key" && line["is_kept"] == false));
     let db = Db::new();
     let newest = db.remove(TABLES[2]).repair(&["--json"], 5).all_json();
@@ -513,7 +513,7 @@ fn operations_that_are_saved_do_not_count_as_lost() {
     let lines = run.all_json();
     let loss = lines.iter().find(|line| line["object"] == "loss").unwrap();
     assert_eq!((&loss["kind"], &loss["operations"]), (&"log".into(), &1.into()), "{loss}");
-    assert_eq!(lines.last().unwrap()["lost_operations"], 1);
+    assert_eq!(lines.last().unwrap()["lost_writes"], 1);
     let saved = (0..10).filter(|number| run_get(&db.target(), &number.to_string()) == 0);
     assert_eq!(saved.count(), 9);
 }

@@ -9,8 +9,8 @@ use super::document::{head, verdict_box};
 use super::sections::grid::{Cell, folded, grid};
 use super::words::{message, name, text};
 use crate::report::{
-    DoubtfulKey, FileStanding, LossKind, LossReport, RepairReport, RepairStatus, RepairedFile, RepairedKind,
-    Severity,
+    LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairedFile, RepairedKind, Severity,
+    StaleKey,
 };
 use crate::words::{count, counted, counted_as, sentence, size};
 
@@ -39,7 +39,7 @@ pub fn repair_page(path: &Path, report: &RepairReport) -> String {
                 main {
                     (completeness(report))
                     (losses(report))
-                    (doubtful(report))
+                    (maybe_stale(report))
                     (files(report))
                     (facts(report))
                 }
@@ -58,9 +58,9 @@ fn verdict(report: &RepairReport) -> Markup {
         _ => format!("{keys} are saved."),
     };
     let (severity, advice) = match report.is_complete {
-        true => (Severity::Good, "Nothing is lost, and nothing is doubtful."),
+        true => (Severity::Good, "Nothing is lost, and no key may be stale."),
         false if report.unknown.is_empty() => {
-            (Severity::Notice, "Nothing is lost or doubtful but what is told below.")
+            (Severity::Notice, "Nothing is lost or perhaps stale but what is told below.")
         }
         false => (Severity::Bad, "It is not known whether more is lost than what is told below."),
     };
@@ -69,14 +69,14 @@ fn verdict(report: &RepairReport) -> Markup {
 
 fn numbers(report: &RepairReport) -> Markup {
     let sums = &report.sums;
-    let operations = sums.lost_operations.map_or_else(|| "not known".to_owned(), count);
+    let operations = sums.lost_writes.map_or_else(|| "not known".to_owned(), count);
     let numbers = [
         ("keys", count(sums.keys)),
         ("bits corrected", count(sums.bits_corrected)),
         ("losses", count(sums.losses)),
         ("operations lost from logs", operations),
-        ("doubtful keys", count(sums.doubtful)),
-        ("of them from obsolete files", count(sums.filled)),
+        ("keys that may be stale", count(sums.maybe_stale)),
+        ("of them from obsolete files", count(sums.from_obsolete)),
         ("of them left out", count(sums.left_out)),
     ];
     html! {
@@ -115,8 +115,8 @@ fn losses(report: &RepairReport) -> Markup {
                      though it was deleted. The last column counts keys that are certain all the same, as a sound filter \
                      denies that they were there." }
                 (grid(
-                    &["table", "keys from", "to", "#at offset", "#bytes", "why", "#doubtful keys", "#from obsolete files",
-                      "#denied by filters"],
+                    &["table", "keys from", "to", "#at offset", "#bytes", "why", "#keys that may be stale", "#from obsolete files",
+                      "#ruled_out by filters"],
                     &tables,
                 ))
             }
@@ -140,9 +140,9 @@ fn table_loss(loss: &LossReport) -> Vec<Cell> {
         Cell::Number(loss.offset.map(count).unwrap_or_default()),
         Cell::Number(loss.bytes.map(count).unwrap_or_default()),
         Cell::Words(html! { (message(&loss.why)) }),
-        Cell::Number(count(loss.doubtful)),
-        Cell::Number(count(loss.filled)),
-        Cell::Number(count(loss.denied)),
+        Cell::Number(count(loss.maybe_stale)),
+        Cell::Number(count(loss.from_obsolete)),
+        Cell::Number(count(loss.ruled_out)),
     ]
 }
 
@@ -165,19 +165,19 @@ fn bound(key: Option<&[u8]>, none: &str) -> Cell {
     })
 }
 
-fn doubtful(report: &RepairReport) -> Markup {
-    let listed: Vec<_> = report.doubtful.iter().take(MOST).map(doubtful_key).collect();
-    let all = report.sums.doubtful;
+fn maybe_stale(report: &RepairReport) -> Markup {
+    let listed: Vec<_> = report.stale_keys.iter().take(MOST).map(stale_key).collect();
+    let all = report.sums.maybe_stale;
     html! {
         section {
-            h2 { "Doubtful keys" }
+            h2 { "Keys that may be stale" }
             @if all == 0 {
                 p { "None: of every key that is saved, no newer version can be in what is known to be lost." }
             } @else {
                 p { "Of these keys, a newer version may be in what is lost, or no checksum covers the version that there \
                      is." }
                 (folded(
-                    &counted(all, "doubtful key"),
+                    &counted_as(all, "key that may be stale", "keys that may be stale"),
                     &["key", "#number", "what it is", "file", "", "in the new database"],
                     &listed,
                 ))
@@ -187,7 +187,7 @@ fn doubtful(report: &RepairReport) -> Markup {
     }
 }
 
-fn doubtful_key(key: &DoubtfulKey) -> Vec<Cell> {
+fn stale_key(key: &StaleKey) -> Vec<Cell> {
     let kept = match (key.is_kept, key.is_deletion) {
         (true, false) => "kept",
         (true, true) => "stays deleted",
@@ -206,11 +206,11 @@ fn doubtful_key(key: &DoubtfulKey) -> Vec<Cell> {
 /// Lists at most [`MOST`], beginning with those about which there is something to report.
 fn files(report: &RepairReport) -> Markup {
     let is_plain = |file: &&RepairedFile| {
-        matches!(file.standing, FileStanding::Live | FileStanding::Trusted)
+        matches!(file.role, RepairRole::Live | RepairRole::Used)
             && file.corrected.is_empty()
             && file.damaged.is_empty()
             && file.losses == 0
-            && file.remark.is_none()
+            && file.note.is_none()
     };
     let told = report.files.iter().filter(|file| !is_plain(file));
     let listed: Vec<_> = told.chain(report.files.iter().filter(is_plain)).take(MOST).map(file_line).collect();
@@ -220,7 +220,7 @@ fn files(report: &RepairReport) -> Markup {
             h2 { "The files" }
             (grid(
                 &["file", "", "level", "#size", "#entries saved", "first key", "last key", "bits corrected at",
-                  "damaged or torn at", "#lost ranges", "remark"],
+                  "damaged or torn at", "#lost ranges", "note"],
                 &listed,
             ))
             (rest(more as u64, "more file", "more files"))
@@ -232,7 +232,7 @@ fn file_line(file: &RepairedFile) -> Vec<Cell> {
     let key = |key: &Option<Vec<u8>>| Cell::Key(html! { @if let Some(key) = key { (name(key)) } });
     vec![
         Cell::Head(name(file.name.as_bytes())),
-        Cell::text(standing(file)),
+        Cell::text(role(file)),
         Cell::text(file.level.map(|level| level.to_string()).unwrap_or_default()),
         Cell::Number(file.size.map(size).unwrap_or_default()),
         Cell::Number(match file.kind {
@@ -247,20 +247,20 @@ fn file_line(file: &RepairedFile) -> Vec<Cell> {
             RepairedKind::Table => count(file.losses),
             _ => String::new(),
         }),
-        Cell::Words(html! { (message(file.remark.as_deref().unwrap_or_default())) }),
+        Cell::Words(html! { (message(file.note.as_deref().unwrap_or_default())) }),
     ]
 }
 
-const fn standing(file: &RepairedFile) -> &'static str {
-    match (file.kind, file.standing) {
-        (_, FileStanding::Missing) => "missing",
-        (RepairedKind::Table, FileStanding::Live) => "live table",
-        (RepairedKind::Log, FileStanding::Live) => "live log",
-        (RepairedKind::Table, FileStanding::Obsolete) => "obsolete table",
-        (RepairedKind::Log, FileStanding::Obsolete) => "obsolete log",
-        (_, FileStanding::PartlyObsolete) => "table, obsolete in part",
-        (_, FileStanding::Trusted) => "MANIFEST, trusted",
-        (_, FileStanding::Distrusted) => "MANIFEST, not trusted",
+const fn role(file: &RepairedFile) -> &'static str {
+    match (file.kind, file.role) {
+        (_, RepairRole::Missing) => "missing",
+        (RepairedKind::Table, RepairRole::Live) => "live table",
+        (RepairedKind::Log, RepairRole::Live) => "live log",
+        (RepairedKind::Table, RepairRole::Obsolete) => "obsolete table",
+        (RepairedKind::Log, RepairRole::Obsolete) => "obsolete log",
+        (_, RepairRole::PartlyObsolete) => "table, obsolete in part",
+        (_, RepairRole::Used) => "MANIFEST, trusted",
+        (_, RepairRole::NotUsed) => "MANIFEST, not trusted",
         (RepairedKind::Manifest, _) => "MANIFEST",
     }
 }

@@ -7,11 +7,11 @@ use super::lost::{Losses, Place};
 use super::members::Member;
 use super::merge::Entry;
 use super::order::KeyOrder;
-use crate::report::{DoubtfulKey, RepairSums};
+use crate::report::{RepairSums, StaleKey};
 use crate::write::Result;
 
 /// Stale keys to report one by one.
-const MAX_DOUBTFUL: usize = 10_000;
+const MAX_STALE: usize = 10_000;
 
 /// The newest version of the current key in the live or in the obsolete files.
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct Newest {
     value: Vec<u8>,
     file: usize,
     place: Option<Place>,
-    is_right: bool,
+    is_checksummed: bool,
 }
 
 impl Newest {
@@ -31,7 +31,7 @@ impl Newest {
         // first entry, which LevelDB iterates over.
         let is_value = entry.value.is_some();
         let is_above = self.is_value == is_value && self.place.is_some_and(|before| place.is_above(before));
-        match (self.sequence, self.is_right).cmp(&(entry.sequence, entry.is_right)) {
+        match (self.sequence, self.is_checksummed).cmp(&(entry.sequence, entry.is_checksummed)) {
             _ if !self.is_set => {}
             Ordering::Greater => return,
             Ordering::Equal if !is_above => return,
@@ -40,7 +40,7 @@ impl Newest {
         self.is_set = true;
         self.place = Some(place);
         (self.sequence, self.is_value) = (entry.sequence, is_value);
-        (self.file, self.is_right) = (entry.file, entry.is_right);
+        (self.file, self.is_checksummed) = (entry.file, entry.is_checksummed);
         self.value.clear();
         self.value.extend_from_slice(entry.value.unwrap_or_default());
     }
@@ -56,7 +56,7 @@ pub(super) struct Decider<'m> {
     live: Newest,
     old: Newest,
     pub(super) sums: RepairSums,
-    pub(super) doubtful: Vec<DoubtfulKey>,
+    pub(super) stale_keys: Vec<StaleKey>,
 }
 
 /// A key with the version that is used.
@@ -82,7 +82,7 @@ impl<'m> Decider<'m> {
             live: Newest::default(),
             old: Newest::default(),
             sums: RepairSums::default(),
-            doubtful: Vec::new(),
+            stale_keys: Vec::new(),
         }
     }
 
@@ -114,13 +114,13 @@ impl<'m> Decider<'m> {
         let place = self.live.is_set.then(|| self.place_of(self.live.file));
         let covering = self.covering(place);
         let is_newer = self.old.is_set && (!self.live.is_set || self.old.sequence > self.live.sequence);
-        let is_filled = is_newer && covering.is_some();
-        let is_doubtful = covering.is_some() || !self.live.is_right;
-        let chosen = if is_filled { &self.old } else { &self.live };
+        let is_from_obsolete = is_newer && covering.is_some();
+        let is_maybe_stale = covering.is_some() || !self.live.is_checksummed;
+        let chosen = if is_from_obsolete { &self.old } else { &self.live };
         if chosen.is_set {
-            self.count(is_filled, is_doubtful, covering);
-            let chosen = if is_filled { &self.old } else { &self.live };
-            if chosen.is_value && (self.prefer == Prefer::Newest || !is_doubtful) {
+            self.count(is_from_obsolete, is_maybe_stale, covering);
+            let chosen = if is_from_obsolete { &self.old } else { &self.live };
+            if chosen.is_value && (self.prefer == Prefer::Newest || !is_maybe_stale) {
                 sink.put(SavedKey { user_key: &self.key, sequence: chosen.sequence, value: &chosen.value })?;
                 self.sums.keys = self.sums.keys.saturating_add(1);
             }
@@ -143,28 +143,28 @@ impl<'m> Decider<'m> {
         })
     }
 
-    fn count(&mut self, is_filled: bool, is_doubtful: bool, covering: Option<usize>) {
-        if !is_doubtful {
+    fn count(&mut self, is_from_obsolete: bool, is_maybe_stale: bool, covering: Option<usize>) {
+        if !is_maybe_stale {
             return;
         }
-        let chosen = if is_filled { &self.old } else { &self.live };
+        let chosen = if is_from_obsolete { &self.old } else { &self.live };
         let loss = covering.and_then(|at| self.losses.all.get_mut(at));
         if let Some(loss) = loss {
-            loss.doubtful = loss.doubtful.saturating_add(1);
-            loss.filled = loss.filled.saturating_add(u64::from(is_filled));
+            loss.maybe_stale = loss.maybe_stale.saturating_add(1);
+            loss.from_obsolete = loss.from_obsolete.saturating_add(u64::from(is_from_obsolete));
         }
         let is_kept = self.prefer == Prefer::Newest;
-        self.sums.doubtful = self.sums.doubtful.saturating_add(1);
-        self.sums.filled = self.sums.filled.saturating_add(u64::from(is_filled));
+        self.sums.maybe_stale = self.sums.maybe_stale.saturating_add(1);
+        self.sums.from_obsolete = self.sums.from_obsolete.saturating_add(u64::from(is_from_obsolete));
         self.sums.left_out = self.sums.left_out.saturating_add(u64::from(!is_kept && chosen.is_value));
-        if self.doubtful.len() < MAX_DOUBTFUL {
+        if self.stale_keys.len() < MAX_STALE {
             let file = self.members.get(chosen.file).map(|member| member.name.clone());
-            self.doubtful.push(DoubtfulKey {
+            self.stale_keys.push(StaleKey {
                 key: self.key.clone(),
                 sequence: chosen.sequence,
                 is_deletion: !chosen.is_value,
                 file: file.unwrap_or_default(),
-                is_obsolete: is_filled,
+                is_obsolete: is_from_obsolete,
                 is_kept,
             });
         }

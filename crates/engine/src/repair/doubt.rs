@@ -4,7 +4,7 @@ use filterblock::database::{FileKind, Manifest};
 
 use super::input::Stray;
 use super::manifests::{End, FoundManifest};
-use super::members::{Member, Saved, Standing};
+use super::members::{Member, Role, Saved};
 use super::survey::Survey;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::Unknown;
@@ -76,7 +76,7 @@ pub(super) fn missing_logs(survey: &Survey<'_>, manifest: &Manifest) -> Vec<Stri
         reasons.push(format!("{name} is no file but {why}, so writes may be missing"));
     }
     let logs = || survey.members.iter().filter(|member| member.log().is_some());
-    let tables = survey.members.iter().filter(|it| it.log().is_none() && it.standing != Standing::Obsolete);
+    let tables = survey.members.iter().filter(|it| it.log().is_none() && it.role != Role::Obsolete);
     let last = tables.map(Member::last_sequence).max().unwrap_or_default();
     // LevelDB removes a log only after it has recorded a newer one. goleveldb also removes one without writes once
     // there is a newer log.

@@ -9,12 +9,12 @@ use super::input::{LOST, Stray};
 use super::log_loss::{self, LogLoss};
 use super::lost::{Bound, Loss, Place};
 use super::manifests::{End, FoundManifest, is_newer};
-use super::members::{Member, Saved, Standing};
+use super::members::{Member, Role, Saved};
 use super::survey::Survey;
 use super::table::Unsorted;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::{
-    FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind, Unknown,
+    LossKind, LossReport, Name, RepairReport, RepairRole, RepairSums, RepairedFile, RepairedKind, Unknown,
 };
 use crate::words::count;
 
@@ -33,22 +33,22 @@ const UNLISTED: &str = "not in the MANIFEST, whose end is missing, and cannot be
 pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (file, member) in members.iter().enumerate() {
-        let Some(table) = member.table().filter(|_| member.standing == Standing::Live) else { continue };
+        let Some(table) = member.table().filter(|_| member.role == Role::Live) else { continue };
         losses.extend(table.lost.iter().map(|range| Loss {
             range: range.clone(),
             file,
             place: member.place,
             filter: table.filter.clone(),
-            doubtful: 0,
-            filled: 0,
-            denied: 0,
+            maybe_stale: 0,
+            from_obsolete: 0,
+            ruled_out: 0,
         }));
     }
     losses
 }
 
 pub(super) fn log_losses(survey: &Survey<'_>) -> Vec<LogLoss> {
-    let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
+    let live = survey.members.iter().filter(|member| member.role == Role::Live);
     let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
     let after = survey.manifests.trusted().map(|trusted| trusted.manifest.last_sequence());
     let after = after.filter(|last| *last <= MAX_SEQUENCE);
@@ -66,35 +66,36 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey<'_>, decided: Dec
     report.notes.extend(notes(survey, logs));
     report.notes.extend(survey.is_idb_by_name.then(|| IDB_BY_NAME.to_owned()));
     report.notes.extend(survey.may_be_idb.then(|| MAY_BE_IDB.to_owned()));
-    report.doubtful = decided.doubtful;
+    report.stale_keys = decided.stale_keys;
     let last = survey.members.iter().map(Member::last_sequence).max().unwrap_or_default();
     let operations = logs.iter().map(LogLoss::operations);
     report.sums = RepairSums {
         bits_corrected: report.files.iter().map(|file| file.corrected.len() as u64).sum(),
         losses: report.losses.len() as u64,
-        lost_operations: operations.sum(),
+        lost_writes: operations.sum(),
         last_sequence: last.max(survey.manifests.last_sequence()),
         old_size: survey.members.iter().map(|member| member.len).sum(),
         ..decided.sums
     };
     // A file that is no longer used, or of the same age, is no damage.
     let is_fault = |file: &RepairedFile| {
-        let has_fault = !file.corrected.is_empty() || file.losses > 0 || file.remark.is_some();
-        has_fault && file.standing != FileStanding::Obsolete || file.standing == FileStanding::Missing
+        let has_fault = !file.corrected.is_empty() || file.losses > 0 || file.note.is_some();
+        has_fault && file.role != RepairRole::Obsolete || file.role == RepairRole::Missing
     };
     let is_damage = |file: &RepairedFile| match file.kind {
-        RepairedKind::Manifest => file.standing == FileStanding::Trusted && is_fault(file),
+        RepairedKind::Manifest => file.role == RepairRole::Used && is_fault(file),
         _ => is_fault(file),
     };
     report.is_damaged = report.manifest.is_none()
         || survey.manifests.current().is_none()
         || report.files.iter().any(is_damage);
-    report.is_complete = report.losses.is_empty() && report.unknown.is_empty() && report.sums.doubtful == 0;
+    report.is_complete =
+        report.losses.is_empty() && report.unknown.is_empty() && report.sums.maybe_stale == 0;
 }
 
 /// Facts that are no losses.
 fn notes(survey: &Survey<'_>, logs: &[LogLoss]) -> Vec<String> {
-    let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
+    let live = survey.members.iter().filter(|member| member.role == Role::Live);
     let has_no_loss = |name: &str| logs.iter().all(|loss| loss.log != name);
     let sound = live.filter_map(|member| Some((&*member.name, member.log()?)));
     let sound: Vec<_> = sound.filter(|(name, _)| has_no_loss(name)).collect();
@@ -191,9 +192,9 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
     let trusted = survey.manifests.trusted();
     let manifests = survey.manifests.all().iter().map(|one| RepairedFile {
         kind: RepairedKind::Manifest,
-        standing: match trusted {
-            Some(trusted) if trusted.name == one.name => FileStanding::Trusted,
-            _ => FileStanding::Distrusted,
+        role: match trusted {
+            Some(trusted) if trusted.name == one.name => RepairRole::Used,
+            _ => RepairRole::NotUsed,
         },
         level: None,
         size: Some(one.len),
@@ -203,7 +204,7 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
         damaged: Vec::new(),
         corrected: one.patches.iter().map(|patch| patch.offset).collect(),
         losses: u64::from(one.distrust.is_some()),
-        remark: joined([
+        note: joined([
             renamed(&one.name, FileKind::Manifest, one.number),
             one.distrust.as_ref().or(one.skipped.as_ref()).cloned(),
         ]),
@@ -211,15 +212,15 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
     });
     let records = survey.manifests.tables();
     let members = survey.members.iter().map(|member| {
-        let standing = match (&member.saved, &member.standing) {
-            (Saved::Missing(_) | Saved::Unreadable(..), _) => FileStanding::Missing,
-            (_, Standing::Live) => FileStanding::Live,
-            (_, Standing::Obsolete) => FileStanding::Obsolete,
-            (_, Standing::ObsoleteBetween(..)) => FileStanding::PartlyObsolete,
+        let role = match (&member.saved, &member.role) {
+            (Saved::Missing(_) | Saved::Unreadable(..), _) => RepairRole::Missing,
+            (_, Role::Live) => RepairRole::Live,
+            (_, Role::Obsolete) => RepairRole::Obsolete,
+            (_, Role::ObsoleteBetween(..)) => RepairRole::PartlyObsolete,
         };
         let (table, log) = (member.table(), member.log());
         let patches = table.map(|table| &table.patches).or(log.map(|log| &log.patches));
-        let remark = match &member.saved {
+        let note = match &member.saved {
             Saved::Unreadable(_, why) => Some(why.clone()),
             _ => match trusted.filter(|one| doubt::is_unread(member, one)) {
                 Some(one) if is_newer(&one.manifest, member.number) => Some(UNREAD.to_owned()),
@@ -230,19 +231,18 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
         let kind = if log.is_some() { FileKind::Log } else { FileKind::Table };
         let unsorted = table.is_some_and(|table| table.facts.unsorted >= Some(Unsorted::InBlocks));
         let unsorted = unsorted.then(|| "keys are out of order, and were sorted".to_owned());
-        let overlapped =
-            trusted.filter(|_| member.standing == Standing::Live && table.is_some()).and_then(|one| {
-                let live = one.manifest.table(member.number)?;
-                let other = one.manifest.overlapped_by(live)?;
-                Some(format!("overlaps {} on level {}", FileKind::Table.file_name(other.number), live.level))
-            });
-        let remark = joined([renamed(&member.name, kind, member.number), remark, unsorted, overlapped]);
+        let overlapped = trusted.filter(|_| member.role == Role::Live && table.is_some()).and_then(|one| {
+            let live = one.manifest.table(member.number)?;
+            let other = one.manifest.overlapped_by(live)?;
+            Some(format!("overlaps {} on level {}", FileKind::Table.file_name(other.number), live.level))
+        });
+        let note = joined([renamed(&member.name, kind, member.number), note, unsorted, overlapped]);
         let user_key =
             |key: Option<&Vec<u8>>| key.and_then(|key| KeyFormat::LevelDb.user_key(key)).map(<[u8]>::to_vec);
         let level = table.and_then(|_| records.get(&member.number)).map(|record| record.level);
         RepairedFile {
             kind: if log.is_some() { RepairedKind::Log } else { RepairedKind::Table },
-            standing,
+            role,
             level,
             size: (!matches!(member.saved, Saved::Missing(_))).then_some(member.len),
             entries: table
@@ -257,7 +257,7 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
                 .map(|table| table.lost.len())
                 .or(log.map(|log| log.damaged.len()))
                 .unwrap_or_default() as u64,
-            remark,
+            note,
             name: member.name.clone(),
         }
     });
@@ -287,14 +287,14 @@ fn strays(survey: &Survey<'_>) -> impl Iterator<Item = RepairedFile> {
         }
     };
     survey.strays.iter().filter(may_matter).map(|stray| {
-        let (kind, standing) = match stray.kind {
-            FileKind::Table => (RepairedKind::Table, FileStanding::Missing),
-            FileKind::Log => (RepairedKind::Log, FileStanding::Missing),
-            _ => (RepairedKind::Manifest, FileStanding::Distrusted),
+        let (kind, role) = match stray.kind {
+            FileKind::Table => (RepairedKind::Table, RepairRole::Missing),
+            FileKind::Log => (RepairedKind::Log, RepairRole::Missing),
+            _ => (RepairedKind::Manifest, RepairRole::NotUsed),
         };
         RepairedFile {
             kind,
-            standing,
+            role,
             level: None,
             size: None,
             entries: 0,
@@ -303,7 +303,7 @@ fn strays(survey: &Survey<'_>) -> impl Iterator<Item = RepairedFile> {
             damaged: Vec::new(),
             corrected: Vec::new(),
             losses: 0,
-            remark: Some(format!("{} is in its place", stray.why)),
+            note: Some(format!("{} is in its place", stray.why)),
             name: stray.name.clone(),
         }
     })
@@ -323,9 +323,9 @@ fn loss_of(survey: &Survey<'_>, loss: &Loss) -> LossReport {
         operations: None,
         last_sequence_before: None,
         first_sequence_after: None,
-        doubtful: loss.doubtful,
-        filled: loss.filled,
-        denied: loss.denied,
+        maybe_stale: loss.maybe_stale,
+        from_obsolete: loss.from_obsolete,
+        ruled_out: loss.ruled_out,
         why: loss.range.why.clone(),
         name: member.map(|member| member.name.clone()).unwrap_or_default(),
     }
@@ -341,9 +341,9 @@ fn log_loss(loss: &LogLoss) -> LossReport {
         operations: loss.operations(),
         last_sequence_before: Some(loss.after).filter(|after| *after > 0),
         first_sequence_after: loss.before,
-        doubtful: 0,
-        filled: 0,
-        denied: 0,
+        maybe_stale: 0,
+        from_obsolete: 0,
+        ruled_out: 0,
         why: loss.why.to_owned(),
         name: loss.log.clone(),
     }

@@ -146,13 +146,13 @@ impl Reader<'_> {
 
     fn finish(&mut self, record: &Record) {
         let Self { add, log, failed, .. } = self;
-        let is_right = !record.is_damaged;
+        let is_checksummed = !record.is_damaged;
         let (before, mut last_saved) = (log.operations, 0);
         let BatchSpan { sequences, is_whole } = record.operations(|operation| {
             last_saved = operation.sequence;
             log.operations = log.operations.saturating_add(1);
             log.last_sequence = log.last_sequence.max(operation.sequence);
-            if let Err(error) = add(operation, is_right) {
+            if let Err(error) = add(operation, is_checksummed) {
                 failed.get_or_insert(error);
             }
         });
@@ -207,8 +207,8 @@ mod tests {
         file[from..].fill(0);
         file.resize(file.len() + behind, 0);
         let mut saved = Vec::new();
-        let add = |operation: Operation<'_>, is_right| {
-            saved.push((operation.sequence, operation.value.unwrap_or_default().to_vec(), is_right));
+        let add = |operation: Operation<'_>, is_checksummed| {
+            saved.push((operation.sequence, operation.value.unwrap_or_default().to_vec(), is_checksummed));
             Ok(())
         };
         assert_eq!(read(&file[..], add).unwrap().end == End::Zeros, behind > 0);

@@ -74,11 +74,11 @@ pub(super) struct Loss {
     /// Over the lost blocks, if sound.
     pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
     /// Keys that may be stale because of this loss.
-    pub(super) doubtful: u64,
+    pub(super) maybe_stale: u64,
     /// Stale keys whose newest remaining version is from an obsolete file.
-    pub(super) filled: u64,
+    pub(super) from_obsolete: u64,
     /// Keys of which a filter rules out that a version is lost here.
-    pub(super) denied: u64,
+    pub(super) ruled_out: u64,
 }
 
 impl Loss {
@@ -89,7 +89,7 @@ impl Loss {
         };
         let key = [user_key, &ANY_TAG].concat();
         let may = self.range.blocks.iter().any(|&offset| filter.key_may_match(offset, &key));
-        self.denied = self.denied.saturating_add(u64::from(!may));
+        self.ruled_out = self.ruled_out.saturating_add(u64::from(!may));
         may
     }
 }
@@ -164,7 +164,15 @@ mod tests {
 
     fn loss(low: Option<Bound>, high: Option<Bound>) -> Loss {
         let range = LostRange { low, high, bytes: 0..1, blocks: vec![], why: String::new() };
-        Loss { range, file: 0, place: Place::ANY_TABLE, filter: None, doubtful: 0, filled: 0, denied: 0 }
+        Loss {
+            range,
+            file: 0,
+            place: Place::ANY_TABLE,
+            filter: None,
+            maybe_stale: 0,
+            from_obsolete: 0,
+            ruled_out: 0,
+        }
     }
 
     #[test]
@@ -203,7 +211,7 @@ mod tests {
         assert!(loss.may_hold(b"first") && !loss.may_hold(b"other") && !loss.may_hold(b"absent"));
         loss.range.blocks.push(5000);
         assert!(loss.may_hold(b"first") && loss.may_hold(b"other") && !loss.may_hold(b"absent"));
-        assert_eq!(loss.denied, 3);
+        assert_eq!(loss.ruled_out, 3);
     }
 
     #[test]

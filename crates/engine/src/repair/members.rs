@@ -15,7 +15,7 @@ pub(super) struct Member {
     pub(super) len: u64,
     pub(super) saved: Saved,
     pub(super) place: Place,
-    pub(super) standing: Standing,
+    pub(super) role: Role,
 }
 
 pub(super) enum Saved {
@@ -28,7 +28,7 @@ pub(super) enum Saved {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Standing {
+pub(super) enum Role {
     Live,
     /// Its entries are in other files, or were deleted. They count only where entries of live files are lost.
     Obsolete,
@@ -74,10 +74,10 @@ impl Member {
 
     /// True if the key's entries here count only where entries of live files are lost.
     pub(super) fn is_obsolete_at(&self, user_key: &[u8], order: &KeyOrder) -> bool {
-        match &self.standing {
-            Standing::Live => false,
-            Standing::Obsolete => true,
-            Standing::ObsoleteBetween(low, high) => {
+        match &self.role {
+            Role::Live => false,
+            Role::Obsolete => true,
+            Role::ObsoleteBetween(low, high) => {
                 order.compare(low, user_key).is_le() && order.compare(user_key, high).is_le()
             }
         }

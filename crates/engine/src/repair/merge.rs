@@ -22,7 +22,7 @@ pub(super) struct Entry<'a> {
     /// Among the members.
     pub(super) file: usize,
     /// A correct checksum covers the entry.
-    pub(super) is_right: bool,
+    pub(super) is_checksummed: bool,
 }
 
 struct Head {
@@ -82,8 +82,8 @@ pub(super) struct Merge<'m> {
 }
 
 const fn of_log(one: LogEntry<'_>) -> Entry<'_> {
-    let LogEntry { key, sequence, value, file, is_right } = one;
-    Entry { user_key: key, sequence, value, file, is_right }
+    let LogEntry { key, sequence, value, file, is_checksummed } = one;
+    Entry { user_key: key, sequence, value, file, is_checksummed }
 }
 
 impl<'m> Merge<'m> {
@@ -163,7 +163,7 @@ impl<'m> Merge<'m> {
         match source {
             MergeInput::Table(file, cursor) => {
                 let value = (head.tag & 0xff != 0).then(|| cursor.value());
-                each(Entry { user_key, sequence, value, file: *file, is_right: true })
+                each(Entry { user_key, sequence, value, file: *file, is_checksummed: true })
             }
             MergeInput::Logs(at) => self.operations.get(*at).map_or(Ok(()), |one| each(of_log(one))),
             MergeInput::Run(run) => run.entry().map_or(Ok(()), |one| each(of_log(one))),

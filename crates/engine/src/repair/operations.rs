@@ -35,7 +35,7 @@ struct Stored {
     value: Option<Range<usize>>,
     sequence: u64,
     file: usize,
-    is_right: bool,
+    is_checksummed: bool,
 }
 
 pub(super) struct LogEntry<'a> {
@@ -44,7 +44,7 @@ pub(super) struct LogEntry<'a> {
     pub(super) value: Option<&'a [u8]>,
     /// Of a log or a table among the members.
     pub(super) file: usize,
-    pub(super) is_right: bool,
+    pub(super) is_checksummed: bool,
 }
 
 impl LogEntry<'_> {
@@ -59,7 +59,12 @@ impl<'o> Operations<'o> {
     }
 
     /// Fails if a run cannot be written.
-    pub(super) fn add(&mut self, operation: Operation<'_>, file: usize, is_right: bool) -> io::Result<()> {
+    pub(super) fn add(
+        &mut self,
+        operation: Operation<'_>,
+        file: usize,
+        is_checksummed: bool,
+    ) -> io::Result<()> {
         let entries = self.all.len().saturating_mul(size_of::<Stored>());
         if self.bytes.len().saturating_add(entries) > self.most {
             self.write_run()?;
@@ -70,7 +75,7 @@ impl<'o> Operations<'o> {
             start..self.bytes.len()
         };
         let (key, value) = (put(operation.key), operation.value.map(put));
-        self.all.push(Stored { key, value, sequence: operation.sequence, file, is_right });
+        self.all.push(Stored { key, value, sequence: operation.sequence, file, is_checksummed });
         Ok(())
     }
 
@@ -79,11 +84,11 @@ impl<'o> Operations<'o> {
         &mut self,
         (key, value): (&[u8], &[u8]),
         file: usize,
-        is_right: bool,
+        is_checksummed: bool,
     ) -> io::Result<()> {
         let Some((key, tag)) = split(key) else { return Ok(()) };
         let value = (tag & 0xff != 0).then_some(value);
-        self.add(Operation { sequence: tag >> 8, key, value }, file, is_right)
+        self.add(Operation { sequence: tag >> 8, key, value }, file, is_checksummed)
     }
 
     /// Sorts by key, then from the newest to the oldest. Of one key and sequence number in a file, the last added is
@@ -96,7 +101,7 @@ impl<'o> Operations<'o> {
                 .compare(key(a), key(b))
                 .then(b.sequence.cmp(&a.sequence))
                 .then(b.value.is_some().cmp(&a.value.is_some()))
-                .then(b.is_right.cmp(&a.is_right))
+                .then(b.is_checksummed.cmp(&a.is_checksummed))
                 .then(b.file.cmp(&a.file))
                 .then(b.key.start.cmp(&a.key.start))
         });
@@ -135,9 +140,9 @@ impl<'o> Operations<'o> {
 
     /// Reads from memory only.
     pub(super) fn get(&self, at: usize) -> Option<LogEntry<'_>> {
-        let &Stored { ref key, ref value, sequence, file, is_right } = self.all.get(at)?;
+        let &Stored { ref key, ref value, sequence, file, is_checksummed } = self.all.get(at)?;
         let part = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
-        Some(LogEntry { key: part(key), sequence, value: value.as_ref().map(part), file, is_right })
+        Some(LogEntry { key: part(key), sequence, value: value.as_ref().map(part), file, is_checksummed })
     }
 
     /// Those in files, the last first: of two that are otherwise the same, the later counts.
@@ -151,7 +156,7 @@ fn put(run: &mut Vec<u8>, entry: &LogEntry<'_>) {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
     let value = entry.value.unwrap_or_default();
     run.extend_from_slice(&number(entry.file));
-    run.push(u8::from(entry.is_right));
+    run.push(u8::from(entry.is_checksummed));
     run.extend_from_slice(&number(value.len()));
     run.extend_from_slice(value);
 }
@@ -177,19 +182,19 @@ impl RunCursor<'_> {
 
     /// File and whether the checksum is correct, value, and where the next write begins. `None`: the bytes end early.
     fn parts(&self) -> Option<((usize, bool), &[u8], usize)> {
-        let (&[a, b, c, d, is_right, len @ ..], rest) =
+        let (&[a, b, c, d, is_checksummed, len @ ..], rest) =
             self.cursor.value().get(self.at..)?.split_first_chunk::<PREFIX>()?;
         let file = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
         let len = usize::try_from(u32::from_le_bytes(len)).ok()?;
         let end = self.at.checked_add(PREFIX)?.checked_add(len)?;
-        Some(((file, is_right != 0), rest.get(..len)?, end))
+        Some(((file, is_checksummed != 0), rest.get(..len)?, end))
     }
 
     pub(super) fn entry(&self) -> Option<LogEntry<'_>> {
         let (key, tag) = KeyFormat::LevelDb.split(self.cursor.key())?;
-        let ((file, is_right), value, _) = self.parts()?;
+        let ((file, is_checksummed), value, _) = self.parts()?;
         let value = (tag & 0xff != 0).then_some(value);
-        Some(LogEntry { key, sequence: tag >> 8, value, file, is_right })
+        Some(LogEntry { key, sequence: tag >> 8, value, file, is_checksummed })
     }
 }
 
@@ -216,7 +221,7 @@ mod tests {
             assert_eq!((entry.key, entry.file), (&*key(number), number as usize % 3));
             assert_eq!(entry.value.is_some(), !number.is_multiple_of(5));
             assert!(entry.value.is_none_or(|value| value == number.to_string().as_bytes()));
-            assert_eq!(entry.is_right, !number.is_multiple_of(11));
+            assert_eq!(entry.is_checksummed, !number.is_multiple_of(11));
             assert!(&**last <= entry.key);
             *last = entry.key.to_vec();
             found.push(number);
@@ -248,7 +253,7 @@ mod tests {
         let (mut run, mut found) = (operations.runs().next().unwrap(), Vec::new());
         while run.next().unwrap() {
             let entry = run.entry().unwrap();
-            assert_eq!((entry.sequence, entry.is_right), (7, entry.file != 3));
+            assert_eq!((entry.sequence, entry.is_checksummed), (7, entry.file != 3));
             assert_eq!(entry.value, Some(format!("of {}", entry.file).as_bytes()));
             found.push((entry.key.to_vec(), entry.file));
         }

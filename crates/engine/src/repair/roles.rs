@@ -7,7 +7,7 @@ use filterblock::database::{FileKind, LiveTable, Manifest};
 use super::input::{Input, Stray};
 use super::lost::Place;
 use super::manifests::{FoundManifest, is_newer};
-use super::members::{Member, Saved, Standing};
+use super::members::{Member, Role, Saved};
 use super::merge::Merge;
 use super::order::KeyOrder;
 use super::survey::Survey;
@@ -140,15 +140,15 @@ fn by_pairs(members: &mut [Member], pairs: BTreeSet<(usize, usize)>, order: &Key
             (low, high)
         });
         let is_log = members.get(old).is_some_and(|member| member.log().is_some());
-        let standing = match hull {
-            Some((low, high)) if !is_log => Standing::ObsoleteBetween(low.to_vec(), high.to_vec()),
-            _ => Standing::Obsolete,
+        let role = match hull {
+            Some((low, high)) if !is_log => Role::ObsoleteBetween(low.to_vec(), high.to_vec()),
+            _ => Role::Obsolete,
         };
-        decided.push((old, standing));
+        decided.push((old, role));
     }
-    for (at, standing) in decided {
+    for (at, role) in decided {
         if let Some(member) = members.get_mut(at) {
-            member.standing = standing;
+            member.role = role;
         }
     }
 }
@@ -163,7 +163,7 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray])
         };
         match live {
             Some(place) => member.place = place,
-            None => member.standing = Standing::Obsolete,
+            None => member.role = Role::Obsolete,
         }
     }
     for at in 1..members.len() {
@@ -173,8 +173,8 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray])
             // A copy may be complete, and the file of the right name not.
             let fits = |one: &Member| manifest.table(one.number).is_some_and(|live| live.size == one.len);
             match fits(member) && !fits(before) {
-                true => before.standing = Standing::Obsolete,
-                false => member.standing = Standing::Obsolete,
+                true => before.role = Role::Obsolete,
+                false => member.role = Role::Obsolete,
             }
         }
     }
@@ -200,6 +200,6 @@ fn missing_member(live: &LiveTable, stray: Option<&str>) -> Member {
         len: 0,
         saved: Saved::Missing(SavedTable::missing(live, &why)),
         place: Place::of_table(live.level, live.number),
-        standing: Standing::Live,
+        role: Role::Live,
     }
 }

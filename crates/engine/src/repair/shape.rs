@@ -8,7 +8,7 @@ use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 use super::RepairRequest;
 use super::input::Input;
 use super::ledger::table_losses;
-use super::members::{Member, Standing};
+use super::members::{Member, Role};
 use super::order::KeyOrder;
 use super::table::SavedTable;
 use super::tables::Shape;
@@ -39,7 +39,7 @@ pub(super) fn choose(
     request: &RepairRequest,
     input: Input<'_>,
 ) -> Result<Chosen> {
-    let live = members.iter().filter(|member| member.standing == Standing::Live);
+    let live = members.iter().filter(|member| member.role == Role::Live);
     let live: Vec<_> = live.filter_map(|member| Some((member, member.table()?))).collect();
     let sum =
         |of: fn(&SavedTable) -> u64| live.iter().fold(0_u64, |sum, (_, table)| sum.saturating_add(of(table)));
@@ -97,7 +97,7 @@ pub(super) fn choose(
 fn has_ambiguous_keys(members: &[Member]) -> bool {
     // Obsolete files count where entries of live ones are lost.
     let is_any_lost = !table_losses(members).is_empty();
-    let may_count = |member: &&Member| is_any_lost || member.standing != Standing::Obsolete;
+    let may_count = |member: &&Member| is_any_lost || member.role != Role::Obsolete;
     members.iter().filter(may_count).any(Member::has_ambiguous_keys)
 }
 

@@ -13,7 +13,7 @@ use super::input::{Input, InputFile, Renamed, Stray, is_locked};
 use super::key_order::FoundOrder;
 use super::lost::Place;
 use super::manifests::{self, Manifests};
-use super::members::{Member, Saved, Standing};
+use super::members::{Member, Role, Saved};
 use super::merge::STEP;
 use super::operations::Operations;
 use super::order::KeyOrder;
@@ -230,7 +230,7 @@ fn needed(files: &[InputFile], manifests: &Manifests) -> (u64, u64) {
 
 fn member(file: &InputFile, saved: Saved, place: Place) -> Member {
     let (name, number, len) = (file.name.clone(), file.number, file.len);
-    Member { name, number, len, saved, place, standing: Standing::Live }
+    Member { name, number, len, saved, place, role: Role::Live }
 }
 
 fn log_member(
@@ -241,10 +241,10 @@ fn log_member(
 ) -> Result<Member> {
     let source = input.open(&file.name).map_err(|error| input.failed(&file.name, &error))?;
     let (mut has_ambiguous_keys, mut are_chromiums) = (false, true);
-    let read = log::read(source, |operation, is_right| {
+    let read = log::read(source, |operation, is_checksummed| {
         has_ambiguous_keys |= !order.can_be_filtered(operation.key);
         are_chromiums = are_chromiums && IdbComparator::is_decodable(operation.key);
-        all.add(operation, place, is_right)
+        all.add(operation, place, is_checksummed)
     });
     let log = read.map_err(|error| input.failed(&file.name, &error))?;
     let log = log::SavedLog { has_ambiguous_keys, are_chromiums, ..log };

@@ -174,10 +174,10 @@ pub(super) fn manifest(
     let written = log.into_writer();
     let read = Manifest::scan(&*written, Manifest::DEFAULT_MEMORY_LIMIT).into_result();
     let read = read.map_err(|error| Failure::of(error, path))?;
-    let is_right = |table: &NewTable| {
+    let is_checksummed = |table: &NewTable| {
         read.table(table.record.number) == Some(&table.record) && read.overlapped_by(&table.record).is_none()
     };
-    match tables.iter().all(is_right) {
+    match tables.iter().all(is_checksummed) {
         true => Ok(written),
         false => Err(fault(path, &"expected the new tables, none of which overlaps another, found others")),
     }

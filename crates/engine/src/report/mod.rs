@@ -44,8 +44,8 @@ pub use problems::{COPIES_ONLY, Code, Problem, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine, Reason};
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
 pub use repair::{
-    DoubtfulKey, FileStanding, LossKind, LossReport, RepairReport, RepairStatus, RepairSums, RepairedFile,
-    RepairedKind, Unknown,
+    LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairSums, RepairedFile, RepairedKind,
+    StaleKey, Unknown,
 };
 pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
 pub use state::{LostRecords, StateFault, UnlistedTables};

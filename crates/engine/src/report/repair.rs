@@ -1,4 +1,4 @@
-//! The ledger of a repair: what is salvaged, corrected, lost or doubtful, and the limits of what is known.
+//! The report of a repair: what is salvaged, corrected, lost or may be stale, and the limits of what is known.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub struct RepairReport {
     /// The reason why the run did not succeed. `None`: it succeeded.
     #[serde(skip)]
     pub error: Option<String>,
-    /// True if it is certain that nothing is lost or doubtful.
+    /// True if it is certain that nothing is lost and no key may be stale.
     pub is_complete: bool,
     /// True if something is wrong with the old database: a file, the names of files, or what the MANIFEST says of them.
     pub is_damaged: bool,
@@ -71,9 +71,9 @@ pub struct RepairReport {
     /// The losses. Each is a line of its own.
     #[serde(skip)]
     pub losses: Vec<LossReport>,
-    /// The first 10,000 doubtful keys. Each is a line of its own.
+    /// The first 10,000 keys that may be stale. Each is a line of its own.
     #[serde(skip)]
-    pub doubtful: Vec<DoubtfulKey>,
+    pub stale_keys: Vec<StaleKey>,
     /// Facts that are good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -114,13 +114,13 @@ pub struct RepairSums {
     pub losses: u64,
     /// Number of keys, deleted ones included, of which a newer version may be lost in a table, or whose version is not
     /// covered by a checksum.
-    pub doubtful: u64,
-    /// Number of doubtful keys whose newest version is from an obsolete file.
-    pub filled: u64,
-    /// Number of doubtful keys, deleted ones not counted, that are left out of the new database.
+    pub maybe_stale: u64,
+    /// Number of keys that may be stale whose newest version is from an obsolete file.
+    pub from_obsolete: u64,
+    /// Number of keys that may be stale, deleted ones not counted, that are left out of the new database.
     pub left_out: u64,
     /// Number of operations that are lost from logs. `None`: it is not known.
-    pub lost_operations: Option<u64>,
+    pub lost_writes: Option<u64>,
     /// Greatest valid sequence number found anywhere, which the new database takes over.
     pub last_sequence: u64,
     /// Number of new tables. 0 in a dry run.
@@ -142,7 +142,7 @@ pub struct RepairedFile {
     /// MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a live table that does
     /// not exist, any table that cannot be read, or a table's or log's name without a file behind it, unless the
     /// MANIFEST that is relied on shows that the file was obsolete.
-    pub standing: FileStanding,
+    pub role: RepairRole,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
     /// Size of the file in bytes. `None`: there is no such file.
@@ -171,7 +171,7 @@ pub struct RepairedFile {
     /// its footer, why a table may have had entries though the MANIFEST does not list it, why the file cannot be read, or
     /// why a MANIFEST is not trusted; that the keys of a table are out of order, or overlap those of another on its
     /// level. `None`: there is nothing of this kind to explain.
-    pub remark: Option<String>,
+    pub note: Option<String>,
     /// The file's name.
     #[serde(skip)]
     pub name: String,
@@ -205,7 +205,7 @@ pub enum LossKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum FileStanding {
+pub enum RepairRole {
     /// The file's entries count.
     Live,
     /// The file's entries count only where entries of live files are lost.
@@ -216,9 +216,9 @@ pub enum FileStanding {
     /// without a file behind it.
     Missing,
     /// The MANIFEST that decides which files are live.
-    Trusted,
+    Used,
     /// Another MANIFEST.
-    Distrusted,
+    NotUsed,
 }
 
 /// A loss from a table or a log.
@@ -248,11 +248,11 @@ pub struct LossReport {
     /// the file is a table.
     pub first_sequence_after: Option<u64>,
     /// Number of keys of which a newer version may be lost in this range.
-    pub doubtful: u64,
-    /// Number of keys in `doubtful` whose newest version is from an obsolete file.
-    pub filled: u64,
+    pub maybe_stale: u64,
+    /// Number of keys in `maybe_stale` whose newest version is from an obsolete file.
+    pub from_obsolete: u64,
     /// Number of keys in this range for which sound filters rule out a lost version.
-    pub denied: u64,
+    pub ruled_out: u64,
     /// Reason for the loss.
     pub why: String,
     /// The file's name.
@@ -263,7 +263,7 @@ pub struct LossReport {
 /// A key of which a newer version may be lost, or whose version no checksum covers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DoubtfulKey {
+pub struct StaleKey {
     /// The user key in hexadecimal.
     #[serde(serialize_with = "hex")]
     #[cfg_attr(feature = "schema", schemars(with = "Hex<'static>"))]
@@ -304,7 +304,7 @@ impl RepairReport {
         })
     }
 
-    /// Writes a line of JSON for each of `files`, `losses` and `doubtful`, and then one for the database at `dir`.
+    /// Writes a line of JSON for each of `files`, `losses` and `stale_keys`, and then one for the database at `dir`.
     ///
     /// # Errors
     ///
@@ -325,7 +325,7 @@ impl RepairReport {
         let place = (dir, subject);
         self.files.iter().try_for_each(|of| line("file", &of.name, of, place, &mut to))?;
         self.losses.iter().try_for_each(|of| line("loss", &of.name, of, place, &mut to))?;
-        self.doubtful.iter().try_for_each(|of| line("key", &of.file, of, place, &mut to))?;
+        self.stale_keys.iter().try_for_each(|of| line("key", &of.file, of, place, &mut to))?;
         let frame = Frame::new("database", &subject, self.error_kind).error(self.error.as_deref());
         let frame = frame.note(self.notes.iter().cloned());
         write_line(to, &Framed { frame, of: self })

@@ -6,7 +6,7 @@ use std::path::Path;
 use filterblock::{escape_path, quote};
 
 use super::{count, counted, path_word, repair_command, size};
-use crate::report::{FileStanding, LossKind, LossReport, RepairReport, RepairStatus, RepairedFile, Unknown};
+use crate::report::{LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairedFile, Unknown};
 
 /// Losses and keys to name one by one.
 const MOST: usize = 5;
@@ -111,8 +111,9 @@ fn loss_text(loss: &LossReport) -> String {
 
 /// `None`: no key may be stale.
 fn stale_text(report: &RepairReport) -> Option<String> {
-    let number = Some(report.sums.doubtful).filter(|number| *number > 0)?;
-    let mut keys: Vec<_> = report.doubtful.iter().take(MOST).map(|key| quote(&key.key).to_string()).collect();
+    let number = Some(report.sums.maybe_stale).filter(|number| *number > 0)?;
+    let mut keys: Vec<_> =
+        report.stale_keys.iter().take(MOST).map(|key| quote(&key.key).to_string()).collect();
     keys.extend(more(number, keys.len(), "--page"));
     let of = counted(number, "key");
     let what = match (report.sums.left_out, number) {
@@ -125,8 +126,7 @@ fn stale_text(report: &RepairReport) -> Option<String> {
 
 /// What was wrong with a file that is used, and cost nothing.
 fn mended_text(file: &RepairedFile) -> Option<String> {
-    let is_used =
-        matches!(file.standing, FileStanding::Live | FileStanding::PartlyObsolete | FileStanding::Trusted);
+    let is_used = matches!(file.role, RepairRole::Live | RepairRole::PartlyObsolete | RepairRole::Used);
     let bits = match &file.corrected[..] {
         [] => None,
         [at] => Some(format!("one bit was wrong, at offset {at}, and is corrected")),
@@ -135,7 +135,7 @@ fn mended_text(file: &RepairedFile) -> Option<String> {
             Some(format!("one bit was wrong, at offset {first}, and {more}; all are corrected"))
         }
     };
-    let texts: Vec<_> = bits.into_iter().chain(file.remark.clone()).collect();
+    let texts: Vec<_> = bits.into_iter().chain(file.note.clone()).collect();
     (is_used && !texts.is_empty()).then(|| format!("{}: {}", file.name, texts.join("; ")))
 }
 
@@ -154,8 +154,8 @@ fn next(path: &Path, report: &RepairReport) -> (String, Vec<String>) {
     match (report.is_complete, report.is_damaged) {
         (true, false) => (String::new(), Vec::new()),
         (true, true) => {
-            let next = "The new database was read back in full, and has the owner and rights of the old one. To use it, \
-                        close the program and swap; the old one may go once the program runs:";
+            let next = "The new database was read back in full. To use it, close the program and swap; the old one may go \
+                        once the program runs:";
             (next.to_owned(), swap(path, target))
         }
         (false, _) => (format!("The new database was read back in full. {READ_FIRST}"), Vec::new()),
@@ -192,7 +192,7 @@ fn swap(path: &Path, target: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{DoubtfulKey, RepairSums};
+    use crate::report::{RepairSums, StaleKey};
 
     fn repaired(keys: u64) -> RepairReport {
         let sums = RepairSums { keys, ..RepairSums::default() };
@@ -210,9 +210,9 @@ mod tests {
             operations: None,
             last_sequence_before: None,
             first_sequence_after: None,
-            doubtful: 1,
-            filled: 0,
-            denied: 0,
+            maybe_stale: 1,
+            from_obsolete: 0,
+            ruled_out: 0,
             why: "one block is damaged".to_owned(),
             name: "000007.ldb".to_owned(),
         }
@@ -251,7 +251,7 @@ mod tests {
             bytes: Some(4096),
             ..loss(LossKind::Table)
         };
-        let stale = DoubtfulKey {
+        let stale = StaleKey {
             key: b"user:0000008545".to_vec(),
             sequence: 7,
             is_deletion: false,
@@ -265,10 +265,10 @@ mod tests {
             is_complete: false,
             unknown: vec![Unknown::Files(unknown.to_owned())],
             losses: vec![table],
-            doubtful: vec![stale],
+            stale_keys: vec![stale],
             ..repaired(59_944)
         };
-        report.sums.doubtful = 1;
+        report.sums.maybe_stale = 1;
         let told = text(&report);
         assert_eq!(told.headline, "59,944 keys saved in broken-repaired; some entries are lost");
         let lost = "entries of 000007.ldb between \"user:0000008283\" and \"user:0000008546\": one block is damaged \
@@ -301,7 +301,7 @@ mod tests {
         let files = Unknown::Files("there is no MANIFEST".to_owned());
         assert_eq!(unknown(files), "50,000 keys saved in broken-repaired; entries may be lost");
         let mut stale = RepairReport { is_complete: false, ..repaired(9) };
-        (stale.sums.doubtful, stale.sums.left_out) = (3, 2);
+        (stale.sums.maybe_stale, stale.sums.left_out) = (3, 2);
         let told = text(&stale);
         assert_eq!(told.headline, "9 keys saved in broken-repaired; some keys may be stale");
         assert!(told.rows[0].1.starts_with("3 keys may have had newer values there, and 2 left out: "));

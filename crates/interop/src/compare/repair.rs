@@ -35,7 +35,7 @@ pub struct Report {
     /// Number of times that the filters were asked.
     pub asked: u64,
     /// Number of times that the filters denied the key.
-    pub denied: u64,
+    pub ruled_out: u64,
 }
 
 impl fmt::Display for Report {
@@ -47,7 +47,7 @@ impl fmt::Display for Report {
             "  {} keys looked up, {} of them deleted, and {} absent ones",
             self.keys, self.deleted, self.absent
         )?;
-        write!(f, "  filters were asked {} times and denied {} keys", self.asked, self.denied)
+        write!(f, "  filters were asked {} times and ruled_out {} keys", self.asked, self.ruled_out)
     }
 }
 
@@ -71,10 +71,10 @@ pub fn run(keys: u64, overlapping: bool) -> Result<Report> {
     ensure!(tables_in(folder.path())? == before, "LevelDB changed the tables");
     ensure!(policy.created() == 0, "LevelDB made filters of its own");
     ensure!(
-        report.denied * 100 >= report.absent * 95,
-        "of {} absent keys, {} denied",
+        report.ruled_out * 100 >= report.absent * 95,
+        "of {} absent keys, {} ruled_out",
         report.absent,
-        report.denied
+        report.ruled_out
     );
     Ok(report)
 }
@@ -131,7 +131,7 @@ impl Model {
             }
         }
         report.asked = policy.asked();
-        report.denied = policy.denied();
+        report.ruled_out = policy.ruled_out();
         Ok(report)
     }
 }

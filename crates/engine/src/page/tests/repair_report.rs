@@ -5,16 +5,16 @@ use std::path::Path;
 use super::{lines, markup};
 use crate::page::repair_page;
 use crate::report::{
-    DoubtfulKey, FileStanding, LossKind, LossReport, Name, RepairReport, RepairStatus, RepairSums,
-    RepairedFile, RepairedKind, Unknown,
+    LossKind, LossReport, Name, RepairReport, RepairRole, RepairStatus, RepairSums, RepairedFile,
+    RepairedKind, StaleKey, Unknown,
 };
 
 const SCRIPT: &str = "<script>alert(1)</script>\"'&amp;";
 
-fn file(name: &str, kind: RepairedKind, standing: FileStanding) -> RepairedFile {
+fn file(name: &str, kind: RepairedKind, role: RepairRole) -> RepairedFile {
     RepairedFile {
         kind,
-        standing,
+        role,
         level: None,
         size: Some(4096),
         entries: 10,
@@ -23,7 +23,7 @@ fn file(name: &str, kind: RepairedKind, standing: FileStanding) -> RepairedFile 
         corrected: Vec::new(),
         damaged: Vec::new(),
         losses: 0,
-        remark: None,
+        note: None,
         name: name.to_owned(),
     }
 }
@@ -38,17 +38,17 @@ fn loss(name: &str, kind: LossKind) -> LossReport {
         operations: None,
         last_sequence_before: None,
         first_sequence_after: None,
-        doubtful: 3,
-        filled: 2,
-        denied: 7,
+        maybe_stale: 3,
+        from_obsolete: 2,
+        ruled_out: 7,
         why: "damage".to_owned(),
         name: name.to_owned(),
     }
 }
 
-fn doubtful(key: &[u8], is_deletion: bool, is_kept: bool) -> DoubtfulKey {
+fn stale(key: &[u8], is_deletion: bool, is_kept: bool) -> StaleKey {
     let file = "000005.ldb".to_owned();
-    DoubtfulKey { key: key.to_vec(), sequence: 77, is_deletion, is_obsolete: true, is_kept, file }
+    StaleKey { key: key.to_vec(), sequence: 77, is_deletion, is_obsolete: true, is_kept, file }
 }
 
 /// The lines of a table without its head.
@@ -69,7 +69,7 @@ fn the_verdict_says_whether_all_is_known() {
     let (class, text) = verdict(&report);
     assert_eq!(
         (&*class, &*text),
-        ("verdict good", "2,000 keys are saved. Nothing is lost, and nothing is doubtful.")
+        ("verdict good", "2,000 keys are saved. Nothing is lost, and no key may be stale.")
     );
     (report.is_complete, report.status) = (false, RepairStatus::DryRun);
     let (class, text) = verdict(&report);
@@ -90,11 +90,11 @@ fn the_verdict_says_whether_all_is_known() {
 
 #[test]
 fn losses_corrections_and_doubts_stand_with_their_files() {
-    let mut live = file("000007.ldb", RepairedKind::Table, FileStanding::Live);
+    let mut live = file("000007.ldb", RepairedKind::Table, RepairRole::Live);
     live.level = Some(2);
-    let mut corrected = file("000009.ldb", RepairedKind::Table, FileStanding::PartlyObsolete);
+    let mut corrected = file("000009.ldb", RepairedKind::Table, RepairRole::PartlyObsolete);
     corrected.corrected = (0..25).map(|at| at * 1000).collect();
-    let mut torn = file("000010.log", RepairedKind::Log, FileStanding::Live);
+    let mut torn = file("000010.log", RepairedKind::Log, RepairRole::Live);
     torn.damaged = vec![500, 32_768];
     let gap = LossReport {
         first_key: None,
@@ -104,10 +104,10 @@ fn losses_corrections_and_doubts_stand_with_their_files() {
         ..loss("000010.log", LossKind::Log)
     };
     let report = RepairReport {
-        sums: RepairSums { doubtful: 2, losses: 2, ..RepairSums::default() },
+        sums: RepairSums { maybe_stale: 2, losses: 2, ..RepairSums::default() },
         files: vec![live, corrected, torn],
         losses: vec![loss("000009.ldb", LossKind::Table), gap, loss("000010.log", LossKind::Log)],
-        doubtful: vec![doubtful(b"kept", false, true), doubtful(b"out", true, false)],
+        stale_keys: vec![stale(b"kept", false, true), stale(b"out", true, false)],
         ..RepairReport::default()
     };
     let html = repair_page(Path::new("db"), &report);
@@ -136,8 +136,8 @@ fn losses_corrections_and_doubts_stand_with_their_files() {
 #[test]
 fn hostile_names_and_keys_are_text() {
     let evil = "\u{202e}evil\u{2066}\0".repeat(2000);
-    let mut named = file(SCRIPT, RepairedKind::Table, FileStanding::Missing);
-    (named.remark, named.first_key) = (Some(SCRIPT.repeat(500)), Some(evil.clone().into_bytes()));
+    let mut named = file(SCRIPT, RepairedKind::Table, RepairRole::Missing);
+    (named.note, named.first_key) = (Some(SCRIPT.repeat(500)), Some(evil.clone().into_bytes()));
     let lost =
         LossReport { why: SCRIPT.to_owned(), last_key: Some(SCRIPT.into()), ..loss(SCRIPT, LossKind::Table) };
     let mut report = RepairReport {
@@ -152,8 +152,8 @@ fn hostile_names_and_keys_are_text() {
         notes: vec![SCRIPT.to_owned()],
         ..RepairReport::default()
     };
-    report.sums.doubtful = 1;
-    report.doubtful = vec![doubtful(b"<b>\xff\n", false, true)];
+    report.sums.maybe_stale = 1;
+    report.stale_keys = vec![stale(b"<b>\xff\n", false, true)];
     let html = repair_page(Path::new(SCRIPT), &report);
     let words = markup::check(&html).words();
     assert!(!html.to_lowercase().contains("<script"));
@@ -173,13 +173,13 @@ fn a_page_of_many_losses_stays_small_and_says_what_is_left_out() {
     };
     let mut report = RepairReport {
         files: (0..10_000)
-            .map(|at| file(&format!("{at}.ldb"), RepairedKind::Table, FileStanding::Live))
+            .map(|at| file(&format!("{at}.ldb"), RepairedKind::Table, RepairRole::Live))
             .collect(),
         losses: vec![lost; 10_000],
-        doubtful: vec![doubtful(&long, false, true); 10_000],
+        stale_keys: vec![stale(&long, false, true); 10_000],
         ..RepairReport::default()
     };
-    (report.sums.doubtful, report.sums.losses) = (1_000_000, 10_000);
+    (report.sums.maybe_stale, report.sums.losses) = (1_000_000, 10_000);
     let html = repair_page(Path::new("db"), &report);
     assert!(html.len() < 1_000_000, "{}", html.len());
     let words = markup::check(&html).words();

@@ -8,7 +8,7 @@ use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOpt
 
 use super::{DATABASE, Prefer, RepairRequest, TARGET, repair, run};
 use crate::rebuild::tests::databases::Sample;
-use crate::report::{FileStanding, RebuildStatus, RepairReport};
+use crate::report::{RebuildStatus, RepairReport, RepairRole};
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -96,7 +96,7 @@ fn one_wrong_bit_anywhere_costs_nothing() {
     }
 }
 
-/// Two wrong bits in one block: its entries are lost, and the keys in its range are doubtful.
+/// Two wrong bits in one block: its entries are lost, and the keys in its range may be stale.
 #[test]
 fn what_is_lost_of_a_table_is_told() {
     let sound = sound();
@@ -124,7 +124,7 @@ fn sound_keys_are_those_of_which_no_newer_version_can_be_lost() {
         assert!(new.iter().all(|(key, value)| sound.get(key) == Some(value)), "{name}");
         assert!(new.contains_key(&b"key0070"[..]), "what the log has is certain: {name}");
     }
-    // Without the newest table of level 0, the keys in its range are doubtful.
+    // Without the newest table of level 0, the keys in its range may be stale.
     let case = Case::new();
     fs::remove_file(case.path(TABLES[0])).unwrap();
     let new = case.repair_sound();
@@ -148,8 +148,8 @@ fn a_table_that_is_missing_is_a_range_of_keys() {
     assert!(
         !missing.is_empty() && missing.iter().all(|key| (&b"key0050"[..]..=b"key0059").contains(&&**key))
     );
-    let standing = report.files.iter().find(|file| file.name == TABLES[3]).map(|file| file.standing);
-    assert_eq!(standing, Some(FileStanding::Missing));
+    let role = report.files.iter().find(|file| file.name == TABLES[3]).map(|file| file.role);
+    assert_eq!(role, Some(RepairRole::Missing));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn obsolete_tables_count_only_where_others_are_lost() {
     fs::remove_file(case.path(TABLES[3])).unwrap();
     let (report, new) = case.repair();
     assert_eq!(new, sound);
-    assert!(report.sums.filled > 0 && !report.is_complete, "{report:?}");
+    assert!(report.sums.from_obsolete > 0 && !report.is_complete, "{report:?}");
 }
 
 /// A table as a database writes it: its user keys, sequence numbers and values.
@@ -277,7 +277,7 @@ fn tables_without_footer_or_index_are_carved() {
         case.change(name, |bytes| bytes.truncate(bytes.len() - 20));
         let (report, new) = case.repair();
         assert!(new == sound && report.is_complete, "{name}: {report:?}");
-        assert!(report.files.iter().any(|file| file.name == name && file.remark.is_some()));
+        assert!(report.files.iter().any(|file| file.name == name && file.note.is_some()));
     }
     let case = Case::new();
     case.change(TABLES[3], |bytes| bytes.truncate(bytes.len() / 2));

@@ -103,7 +103,7 @@ fn a_log_with_a_part_of_its_last_write_is_what_a_kill_leaves() {
     let (report, _) = case.repair();
     let [loss] = &report.losses[..] else { panic!("{report:?}") };
     assert_eq!((&*loss.name, &loss.first_key, &loss.last_key), (LOG, &None, &None));
-    assert!(!report.unknown.is_empty() && report.sums.lost_operations.is_none());
+    assert!(!report.unknown.is_empty() && report.sums.lost_writes.is_none());
     // Zeros after all writes are space that was reserved, and zeros in a write are damage.
     for (len, is_complete) in [(sound.len(), true), (sound.len() - 3, false)] {
         let case = Case::new();

@@ -8,7 +8,7 @@ use filterblock::database::{LogWriter, Manifest, VersionEdit};
 use super::TARGET;
 use super::damage::{Case, LOG, MANIFEST, TABLES, sound};
 use crate::rebuild::tests::databases::Sample;
-use crate::report::{FileStanding, RepairReport};
+use crate::report::{RepairReport, RepairRole};
 
 /// A table and a log that are newer than the MANIFEST, and a later MANIFEST.
 const NEWER: &str = "000099.ldb";
@@ -59,8 +59,8 @@ fn a_newer_table_that_cannot_be_read_whole_may_have_had_anything() {
         let case = Case::new();
         fs::write(case.path(NEWER), &bytes).unwrap();
         let report = assert_unknown(&case, "000099.ldb is newer than the MANIFEST and cannot be read whole");
-        let remark = report.files.iter().find(|file| file.name == NEWER).unwrap().remark.as_deref();
-        assert!(remark.unwrap().starts_with("newer than the MANIFEST"), "{remark:?}");
+        let note = report.files.iter().find(|file| file.name == NEWER).unwrap().note.as_deref();
+        assert!(note.unwrap().starts_with("newer than the MANIFEST"), "{note:?}");
         // A table whose number is below the MANIFEST's next one is not newer than the MANIFEST.
         fs::rename(case.path(NEWER), case.path("000013.ldb")).unwrap();
         assert_complete(&case);
@@ -151,9 +151,9 @@ fn names_without_a_file_behind_them_are_missing_files() {
             None => saved(&case),
             Some(reason) => assert_unknown(&case, reason),
         };
-        let standing = report.files.iter().find(|file| file.name == name).map(|file| file.standing);
-        let expected = if name == LATER { FileStanding::Distrusted } else { FileStanding::Missing };
-        assert_eq!(standing, (reason.is_some() || name == LATER).then_some(expected), "{report:?}");
+        let role = report.files.iter().find(|file| file.name == name).map(|file| file.role);
+        let expected = if name == LATER { RepairRole::NotUsed } else { RepairRole::Missing };
+        assert_eq!(role, (reason.is_some() || name == LATER).then_some(expected), "{report:?}");
         assert_eq!(report.is_complete, reason.is_none());
     }
     let case = Case::new();
@@ -211,17 +211,21 @@ fn a_name_without_a_file_beside_a_whole_table_is_not_missing() {
 
 #[test]
 fn a_sequence_number_that_none_can_be_is_not_taken_over() {
-    for (last, is_right) in [((1_u64 << 56) - 1, true), (1 << 56, false), (u64::MAX, false)] {
+    for (last, is_checksummed) in [((1_u64 << 56) - 1, true), (1 << 56, false), (u64::MAX, false)] {
         let case = Case::new();
         write_manifest(&case, MANIFEST, |edit| edit.last_sequence = Some(last));
         let (report, new) = case.repair();
         assert_eq!(new, sound());
         let reason = format!("last sequence number is {last}");
-        assert_eq!(report.unknown.iter().any(|why| why.text().contains(&reason)), !is_right, "{report:?}");
+        assert_eq!(
+            report.unknown.iter().any(|why| why.text().contains(&reason)),
+            !is_checksummed,
+            "{report:?}"
+        );
         // The numbers of the log end before the last one of the MANIFEST.
-        assert!(!report.is_complete && report.losses.len() == usize::from(is_right), "{report:?}");
+        assert!(!report.is_complete && report.losses.len() == usize::from(is_checksummed), "{report:?}");
         let written = Manifest::read(case.path("").with_file_name(TARGET)).unwrap().last_sequence();
-        assert_eq!(written, if is_right { last } else { 102 });
+        assert_eq!(written, if is_checksummed { last } else { 102 });
     }
 }
 
@@ -242,7 +246,7 @@ fn a_second_manifest_has_a_reason_for_not_being_used() {
         let (report, new) = case.repair();
         assert!(new == sound() && report.is_complete, "{report:?}");
         let file = report.files.iter().find(|file| file.name == name).unwrap();
-        assert_eq!((file.standing, file.remark.as_deref()), (FileStanding::Distrusted, Some(why)));
+        assert_eq!((file.role, file.note.as_deref()), (RepairRole::NotUsed, Some(why)));
         assert_eq!(file.losses, 0);
     }
 }
@@ -257,11 +261,11 @@ fn the_reason_for_not_using_a_manifest_holds_in_the_end() {
     fs::copy(other.path().join("000035.ldb"), case.path(NEWER)).unwrap();
     let (report, _) = case.repair();
     assert_eq!(report.manifest, None);
-    let remark = |name: &str| {
+    let note = |name: &str| {
         let file = report.files.iter().find(|file| file.name == name).unwrap();
-        assert_eq!(file.standing, FileStanding::Distrusted);
-        file.remark.clone().unwrap()
+        assert_eq!(file.role, RepairRole::NotUsed);
+        file.note.clone().unwrap()
     };
-    assert!(remark(MANIFEST).starts_with("000099.ldb is newer, and has entries"), "{report:?}");
-    assert_eq!(remark(LATER), format!("{MANIFEST} was preferred, and is not trusted either"));
+    assert!(note(MANIFEST).starts_with("000099.ldb is newer, and has entries"), "{report:?}");
+    assert_eq!(note(LATER), format!("{MANIFEST} was preferred, and is not trusted either"));
 }
