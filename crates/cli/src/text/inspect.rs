@@ -10,13 +10,13 @@ use filterblock_engine::report::{
     Table, Totals, Unreadable, Verdict, VerdictCounts,
 };
 use filterblock_engine::words::{
-    count, counted, entries_text, format_details, measured, or_dash, path_word, problem_text, size,
+    count, counted, entries_text, entry_sum, format_details, measured, or_dash, path_word, problem_text, size,
 };
 
 use super::answer::{Answer, ShownProblem, names_text};
 use super::columns::{Align, Cell, Layout, width};
 use super::labelled::{labelled, paragraph, write_counts, write_headline};
-use super::list::{Listing, entry_sum, table_name};
+use super::list::{Listing, table_name};
 use super::{detail, levels, verify};
 use crate::io::{Console, Tone};
 

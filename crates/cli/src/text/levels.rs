@@ -3,10 +3,10 @@
 use std::io;
 
 use filterblock_engine::report::Totals;
-use filterblock_engine::words::{count, measured, or_dash, size};
+use filterblock_engine::words::{count, entry_sum, measured, or_dash, size};
 
 use super::columns::{Align, Cell, Layout};
-use super::list::{entry_sum, level_text};
+use super::list::level_text;
 use crate::io::Console;
 
 /// The level is set off like the lines above it.

@@ -36,7 +36,7 @@ fn table_columns(name: Column) -> [ListColumn; 9] {
         (right("recorded", 10, 0), recorded_cell),
         (right("blocks", 6, 0), |table| or_dash(table.data_blocks.map(count)).into()),
         (left("compression", 11, 0), compression_cell),
-        (right("entries", 11, 0), |table| entry_sum(&table.entries.into()).into()),
+        (right("entries", 11, 0), |table| or_dash(table.entries.map(entries)).into()),
         (right("+-", 6, 0), |table| entry_error(&table.entries.into()).into()),
         (right("distinct keys", 13, 0), |table| or_dash(table.distinct_keys.map(distinct_keys)).into()),
     ]
@@ -76,11 +76,6 @@ pub(crate) fn table_name(path: &Path) -> String {
 /// A level as a listing names it. `None` stands for tables that the database does not use.
 pub(super) fn level_text(level: Option<u8>) -> String {
     level.map_or_else(|| "unused".to_owned(), |level| level.to_string())
-}
-
-/// The number of entries of some tables; a dash if no number is known.
-pub(super) fn entry_sum(sum: &EntrySum) -> String {
-    or_dash(sum.number().map(entries))
 }
 
 /// The share by which a number of entries may be off; empty if the number is exact, and a dash if it is not known.

@@ -9,7 +9,7 @@ use super::sections::{facts, levels, problems, reads, settings, tables, tree};
 use super::words::{message, text};
 use crate::audit::overview::Kind;
 use crate::report::Severity;
-use crate::words::{AdviceText, count, counted, distinct_keys, entries, measured, sentence, size};
+use crate::words::{AdviceText, count, counted, distinct_keys, entry_sum, measured, sentence, size};
 
 /// For light and dark mode, apart from that of pictures.
 const STYLE: &str = include_str!("style.css");
@@ -98,7 +98,7 @@ pub(super) fn verdict_box(
 fn numbers(page: &Shown<'_>) -> Markup {
     let sums = page.overview.sums();
     let mut numbers = vec![("tables", count(sums.all())), ("size", size(sums.size))];
-    numbers.extend(sums.entries.number().map(|number| ("entries", entries(number))));
+    numbers.extend(sums.entries.value.map(|_| ("entries", entry_sum(&sums.entries))));
     numbers.extend(sums.distinct_keys.number().map(|keys| ("distinct keys", distinct_keys(keys))));
     numbers.push(("filters", size(sums.judged_size)));
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));

@@ -22,8 +22,8 @@ pub use estimates::{about_count, about_size, estimate, interval, number};
 pub use folder::format_details;
 pub(crate) use notes::compression_names;
 pub use numbers::{
-    bits_per_entry, count, counted, counted_as, distinct_keys, entries, measured, or_dash, percent,
-    rate_interval, ratio, size,
+    bits_per_entry, count, counted, counted_as, distinct_keys, entries, entry_sum, measured, or_dash,
+    percent, rate_interval, ratio, size,
 };
 pub use problems::{as_sentence, entries_text, error_text, problem_text};
 pub use repair::{RepairText, repair_text};

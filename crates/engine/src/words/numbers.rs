@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use crate::audit::rates::Rate;
-use crate::report::{Estimate, KeyCount};
+use crate::report::{EntrySum, Estimate, KeyCount};
 
 /// A size: in bytes below 1 KiB, otherwise with three digits, in the unit that leaves one to four before the point.
 pub fn size(bytes: u64) -> String {
@@ -51,6 +51,11 @@ pub fn counted_as(number: u64, one: &str, many: &str) -> String {
 /// A number of entries, preceded by `~` if it is an estimate.
 pub fn entries(entries: Estimate<u64>) -> String {
     format!("{}{}", if entries.is_exact() { "" } else { "~" }, count(entries.value))
+}
+
+/// The number of entries of some tables, preceded by `~` if not all were counted; a dash if no number is known.
+pub fn entry_sum(sum: &EntrySum) -> String {
+    or_dash(sum.value.map(|value| format!("{}{}", if sum.is_estimated() { "~" } else { "" }, count(value))))
 }
 
 /// A number of bits for each entry, preceded by `~` if the entries are an estimate.

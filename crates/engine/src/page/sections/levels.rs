@@ -7,7 +7,7 @@ use crate::page::request::Shown;
 use crate::page::words::place;
 use crate::report::{Estimate, Level, LevelTotals, TableLevel, TableState};
 use crate::words::{
-    about_size, bits_per_entry, count, distinct_keys, entries, measured, number, or_dash, size,
+    about_size, bits_per_entry, count, distinct_keys, entry_sum, measured, number, or_dash, size,
 };
 
 /// The meaning of `~` and of bounds.
@@ -65,7 +65,7 @@ fn cells(at: TableLevel, sums: &LevelTotals) -> Vec<Cell> {
         Cell::Number(count(sums.all())),
         Cell::Number(count(sums.in_state(&[TableState::NoFilter]))),
         Cell::Number(size(sums.size)),
-        Cell::Number(or_dash(sums.entries.number().map(entries))),
+        Cell::Number(entry_sum(&sums.entries)),
         Cell::Number(or_dash(sums.distinct_keys.number().map(distinct_keys))),
         Cell::Number(size(sums.judged_size)),
         Cell::Number(or_dash(sums.bits_per_entry().map(bits_per_entry))),
