@@ -44,17 +44,20 @@ pub(super) fn hash_fixed_len(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[
     assert!(len <= stride && bytes.len() == stride * count && hashes.len() == count.div_ceil(8));
     let (whole, rest) = hashes.split_at_mut(count / 8);
     let mut first = bytes.as_ptr();
+    let key = |first: *const u8, index: usize| {
+        let key = first.wrapping_add(index * stride);
+        debug_assert!(key.wrapping_add(len) <= bytes.as_ptr_range().end);
+        key
+    };
     for hashes in whole {
         // SAFETY: eight keys, `stride` bytes apart and none longer, begin here, as asserted above.
-        store(hashes, unsafe { hash_eight_at(|index| first.wrapping_add(index * stride), len, start) });
+        store(hashes, unsafe { hash_eight_at(|index| key(first, index), len, start) });
         first = first.wrapping_add(8 * stride);
     }
     if let [hashes] = rest {
         let last = count % 8 - 1;
         // SAFETY: `last + 1` keys begin here, and no index goes beyond `last`.
-        store(hashes, unsafe {
-            hash_eight_at(|index| first.wrapping_add(index.min(last) * stride), len, start)
-        });
+        store(hashes, unsafe { hash_eight_at(|index| key(first, index.min(last)), len, start) });
     }
 }
 
