@@ -35,7 +35,7 @@ pub struct Report {
     /// Number of times that the filters were asked.
     pub asked: u64,
     /// Number of times that the filters denied the key.
-    pub ruled_out: u64,
+    pub denied: u64,
 }
 
 impl fmt::Display for Report {
@@ -47,7 +47,7 @@ impl fmt::Display for Report {
             "  {} keys looked up, {} of them deleted, and {} absent ones",
             self.keys, self.deleted, self.absent
         )?;
-        write!(f, "  filters were asked {} times and ruled_out {} keys", self.asked, self.ruled_out)
+        write!(f, "  filters were asked {} times and denied {} keys", self.asked, self.denied)
     }
 }
 
@@ -71,10 +71,10 @@ pub fn run(keys: u64, overlapping: bool) -> Result<Report> {
     ensure!(tables_in(folder.path())? == before, "LevelDB changed the tables");
     ensure!(policy.created() == 0, "LevelDB made filters of its own");
     ensure!(
-        report.ruled_out * 100 >= report.absent * 95,
-        "of {} absent keys, {} ruled_out",
+        report.denied * 100 >= report.absent * 95,
+        "of {} absent keys, {} denied",
         report.absent,
-        report.ruled_out
+        report.denied
     );
     Ok(report)
 }
@@ -131,7 +131,7 @@ impl Model {
             }
         }
         report.asked = policy.asked();
-        report.ruled_out = policy.ruled_out();
+        report.denied = policy.denied();
         Ok(report)
     }
 }
