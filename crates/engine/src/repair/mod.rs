@@ -43,6 +43,7 @@ use filterblock::LegacyHash;
 
 use crate::audit::correct::{fragments, patched};
 use crate::audit::order;
+pub use crate::write::{Failure, Result};
 
 /// The options of a repair.
 #[derive(Clone, Default, Debug)]
