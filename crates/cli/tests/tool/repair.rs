@@ -495,9 +495,9 @@ fn limits_have_units() {
     }
 }
 
-/// Of a batch with zeros within one value, the other operations are saved.
+/// Of a batch with zeros within one value, the other writes are saved.
 #[test]
-fn operations_that_are_saved_do_not_count_as_lost() {
+fn writes_that_are_saved_do_not_count_as_lost() {
     let db = Db::new();
     let mut batch = 812_u64.to_le_bytes().to_vec();
     batch.extend(10_u32.to_le_bytes());
@@ -512,7 +512,7 @@ fn operations_that_are_saved_do_not_count_as_lost() {
     let run = db.repair(&["--json"], 5);
     let lines = run.all_json();
     let loss = lines.iter().find(|line| line["object"] == "loss").unwrap();
-    assert_eq!((&loss["kind"], &loss["operations"]), (&"log".into(), &1.into()), "{loss}");
+    assert_eq!((&loss["kind"], &loss["writes"]), (&"log".into(), &1.into()), "{loss}");
     assert_eq!(lines.last().unwrap()["lost_writes"], 1);
     let saved = (0..10).filter(|number| run_get(&db.target(), &number.to_string()) == 0);
     assert_eq!(saved.count(), 9);

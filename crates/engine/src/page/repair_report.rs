@@ -69,12 +69,12 @@ fn verdict(report: &RepairReport) -> Markup {
 
 fn numbers(report: &RepairReport) -> Markup {
     let sums = &report.sums;
-    let operations = sums.lost_writes.map_or_else(|| "not known".to_owned(), count);
+    let writes = sums.lost_writes.map_or_else(|| "not known".to_owned(), count);
     let numbers = [
         ("keys", count(sums.keys)),
         ("bits corrected", count(sums.bits_corrected)),
         ("losses", count(sums.losses)),
-        ("operations lost from logs", operations),
+        ("writes lost from logs", writes),
         ("keys that may be stale", count(sums.maybe_stale)),
         ("of them from obsolete files", count(sums.from_obsolete)),
         ("of them left out", count(sums.left_out)),
@@ -121,9 +121,9 @@ fn losses(report: &RepairReport) -> Markup {
                 ))
             }
             @if !logs.is_empty() {
-                p { "Parts of logs, and gaps of sequence numbers. Any key may be among these operations." }
+                p { "Parts of logs, and gaps of sequence numbers. Any key may be among these writes." }
                 (grid(
-                    &["log", "#at offset ", "behind number", "before number", "#operations", "why lost"],
+                    &["log", "#at offset ", "behind number", "before number", "#writes", "why lost"],
                     &logs,
                 ))
             }
@@ -153,7 +153,7 @@ fn log_loss(loss: &LossReport) -> Vec<Cell> {
         Cell::Number(loss.offset.map(count).unwrap_or_default()),
         Cell::text(loss.last_sequence_before.map_or_else(|| "the start".to_owned(), count)),
         Cell::text(loss.first_sequence_after.map_or_else(|| "the end".to_owned(), count)),
-        Cell::Number(loss.operations.map_or_else(not_known, count)),
+        Cell::Number(loss.writes.map_or_else(not_known, count)),
         Cell::Words(html! { (message(&loss.why)) }),
     ]
 }

@@ -196,12 +196,8 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
             Some(trusted) if trusted.name == one.name => RepairRole::Used,
             _ => RepairRole::NotUsed,
         },
-        level: None,
         size: Some(one.len),
         entries: one.manifest.records(),
-        first_key: None,
-        last_key: None,
-        damaged: Vec::new(),
         corrected: one.patches.iter().map(|patch| patch.offset).collect(),
         losses: u64::from(one.distrust.is_some()),
         note: joined([
@@ -209,6 +205,7 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
             one.distrust.as_ref().or(one.skipped.as_ref()).cloned(),
         ]),
         name: one.name.clone(),
+        ..RepairedFile::default()
     });
     let records = survey.manifests.tables();
     let members = survey.members.iter().map(|member| {
@@ -292,20 +289,8 @@ fn strays(survey: &Survey<'_>) -> impl Iterator<Item = RepairedFile> {
             FileKind::Log => (RepairedKind::Log, RepairRole::Missing),
             _ => (RepairedKind::Manifest, RepairRole::NotUsed),
         };
-        RepairedFile {
-            kind,
-            role,
-            level: None,
-            size: None,
-            entries: 0,
-            first_key: None,
-            last_key: None,
-            damaged: Vec::new(),
-            corrected: Vec::new(),
-            losses: 0,
-            note: Some(format!("{} is in its place", stray.why)),
-            name: stray.name.clone(),
-        }
+        let note = Some(format!("{} is in its place", stray.why));
+        RepairedFile { kind, role, note, name: stray.name.clone(), ..RepairedFile::default() }
     })
 }
 
@@ -320,31 +305,24 @@ fn loss_of(survey: &Survey<'_>, loss: &Loss) -> LossReport {
         last_key: key(&loss.range.high),
         offset: Some(bytes.start),
         bytes: Some(bytes.end.saturating_sub(bytes.start)),
-        operations: None,
-        last_sequence_before: None,
-        first_sequence_after: None,
         maybe_stale: loss.maybe_stale,
         from_obsolete: loss.from_obsolete,
         ruled_out: loss.ruled_out,
         why: loss.range.why.clone(),
         name: member.map(|member| member.name.clone()).unwrap_or_default(),
+        ..LossReport::default()
     }
 }
 
 fn log_loss(loss: &LogLoss) -> LossReport {
     LossReport {
         kind: LossKind::Log,
-        first_key: None,
-        last_key: None,
         offset: loss.offset,
-        bytes: None,
-        operations: loss.operations(),
+        writes: loss.operations(),
         last_sequence_before: Some(loss.after).filter(|after| *after > 0),
         first_sequence_after: loss.before,
-        maybe_stale: 0,
-        from_obsolete: 0,
-        ruled_out: 0,
         why: loss.why.to_owned(),
         name: loss.log.clone(),
+        ..LossReport::default()
     }
 }

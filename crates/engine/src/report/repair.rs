@@ -132,22 +132,22 @@ pub struct RepairSums {
 }
 
 /// A file of the damaged database.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepairedFile {
     /// `table`, `log` or `manifest`.
     pub kind: RepairedKind,
     /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
-    /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
-    /// MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a live table that does
+    /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `used`: the
+    /// MANIFEST that decides. `not-used`: another MANIFEST. `missing`: a live table that does
     /// not exist, any table that cannot be read, or a table's or log's name without a file behind it, unless the
-    /// MANIFEST that is relied on shows that the file was obsolete.
+    /// MANIFEST that is used shows that the file was obsolete.
     pub role: RepairRole,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
     /// Size of the file in bytes. `None`: there is no such file.
     pub size: Option<u64>,
-    /// Number of entries read from a table, of operations read from a log, or of records of a MANIFEST.
+    /// Number of entries read from a table, of writes read from a log, or of records of a MANIFEST.
     pub entries: u64,
     /// First user key of a table's sound blocks, in hexadecimal. `None`: the table has no sound blocks, or the file is
     /// not a table.
@@ -162,14 +162,14 @@ pub struct RepairedFile {
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
     /// Offsets of the places in a log that are damaged or torn; only the first 1,000 are listed. If sequence numbers
-    /// are missing at such a place, operations are lost.
+    /// are missing at such a place, writes are lost.
     pub damaged: Vec<u64>,
     /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
     /// MANIFEST, 1 if it is damaged or contradicts the other files, and otherwise 0.
     pub losses: u64,
     /// The file that a copy of another name is taken for; the reason why the blocks of a table were searched for without
     /// its footer, why a table may have had entries though the MANIFEST does not list it, why the file cannot be read, or
-    /// why a MANIFEST is not trusted; that the keys of a table are out of order, or overlap those of another on its
+    /// why a MANIFEST is not used; that the keys of a table are out of order, or overlap those of another on its
     /// level. `None`: there is nothing of this kind to explain.
     pub note: Option<String>,
     /// The file's name.
@@ -178,11 +178,12 @@ pub struct RepairedFile {
 }
 
 /// A kind of file that a repair reads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairedKind {
     /// A table.
+    #[default]
     Table,
     /// A log.
     Log,
@@ -191,22 +192,24 @@ pub enum RepairedKind {
 }
 
 /// A kind of file that keys can be lost from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
     /// A table.
+    #[default]
     Table,
     /// A log.
     Log,
 }
 
 /// The role of a file in the damaged database.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairRole {
     /// The file's entries count.
+    #[default]
     Live,
     /// The file's entries count only where entries of live files are lost.
     Obsolete,
@@ -222,7 +225,7 @@ pub enum RepairRole {
 }
 
 /// A loss from a table or a log.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LossReport {
     /// Kind of the file, `table` or `log`.
@@ -239,8 +242,8 @@ pub struct LossReport {
     pub offset: Option<u64>,
     /// Number of bytes that are lost. `None`: it is not known.
     pub bytes: Option<u64>,
-    /// Number of operations of a log that are lost. `None`: it is not known, or the file is a table.
-    pub operations: Option<u64>,
+    /// Number of writes of a log that are lost. `None`: it is not known, or the file is a table.
+    pub writes: Option<u64>,
     /// Last sequence number known before the loss, if the loss is in a log. `None`: there is no such number, or the
     /// file is a table.
     pub last_sequence_before: Option<u64>,

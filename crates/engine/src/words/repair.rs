@@ -102,7 +102,7 @@ fn loss_text(loss: &LossReport) -> String {
     match loss.kind {
         LossKind::Table => format!("{keys}: {why}{}", place(loss.offset)),
         LossKind::Log => {
-            let writes = loss.operations.map_or_else(|| "writes".to_owned(), |lost| counted(lost, "write"));
+            let writes = loss.writes.map_or_else(|| "writes".to_owned(), |lost| counted(lost, "write"));
             let after = loss.last_sequence_before.map(|last| format!(" after number {}", count(last)));
             format!("{writes} of {name}{}: {why}{}", after.unwrap_or_default(), place(loss.offset))
         }
@@ -201,21 +201,8 @@ mod tests {
     }
 
     fn loss(kind: LossKind) -> LossReport {
-        LossReport {
-            kind,
-            first_key: None,
-            last_key: None,
-            offset: Some(99_428),
-            bytes: None,
-            operations: None,
-            last_sequence_before: None,
-            first_sequence_after: None,
-            maybe_stale: 1,
-            from_obsolete: 0,
-            ruled_out: 0,
-            why: "one block is damaged".to_owned(),
-            name: "000007.ldb".to_owned(),
-        }
+        let (why, name) = ("one block is damaged".to_owned(), "000007.ldb".to_owned());
+        LossReport { kind, offset: Some(99_428), why, name, ..LossReport::default() }
     }
 
     fn text(report: &RepairReport) -> RepairText {
@@ -306,7 +293,7 @@ mod tests {
         assert_eq!(told.headline, "9 keys saved in broken-repaired; some keys may be stale");
         assert!(told.rows[0].1.starts_with("3 keys may have had newer values there, and 2 left out: "));
         stale.losses =
-            vec![LossReport { operations: Some(3), last_sequence_before: Some(1200), ..loss(LossKind::Log) }];
+            vec![LossReport { writes: Some(3), last_sequence_before: Some(1200), ..loss(LossKind::Log) }];
         let told = text(&stale);
         assert!(told.headline.ends_with("some writes are lost"));
         assert!(told.rows[0].1.starts_with("3 writes of 000007.ldb after number 1,200: "));

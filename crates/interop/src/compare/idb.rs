@@ -137,7 +137,7 @@ impl Case {
         }
         let is_exact = found == *live;
         ensure!(is_exact || !damage.is_harmless(), "{} keys of {}", found.len(), live.len());
-        let is_told = outcome.status == INCOMPLETE || damage.is_as_after_a_kill(&outcome.messages);
+        let is_told = outcome.status == INCOMPLETE || damage.is_as_after_a_kill(&outcome.out);
         ensure!(is_exact || is_told, "it says that nothing is lost");
         self.check(&store, &found)?;
         self.write(&mut store, BATCHES / 2, &mut found, random)?;

@@ -35,7 +35,7 @@ fn loss(name: &str, kind: LossKind) -> LossReport {
         last_key: None,
         offset: Some(4096),
         bytes: Some(1000),
-        operations: None,
+        writes: None,
         last_sequence_before: None,
         first_sequence_after: None,
         maybe_stale: 3,
@@ -98,7 +98,7 @@ fn losses_corrections_and_doubts_stand_with_their_files() {
     torn.damaged = vec![500, 32_768];
     let gap = LossReport {
         first_key: None,
-        operations: Some(4),
+        writes: Some(4),
         last_sequence_before: Some(9),
         first_sequence_after: Some(14),
         ..loss("000010.log", LossKind::Log)

@@ -1,18 +1,19 @@
 //! Repairs of files in memory, within limits.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io};
 
-use filterblock::table::{Meter, TableBuilder, WriteOptions};
+use bytes::Bytes;
+use filterblock::table::{Meter, ReadAt as _, TableBuilder, WriteOptions};
 
 use super::{DATABASE, RepairRequest, TARGET, run};
 use crate::engine::Engine;
 use crate::rebuild::tests::databases::Sample;
 use crate::report::{RepairReport, RepairStatus};
-use crate::walk::{Files, MemoryStorage};
-use crate::write::{MemoryOutput, NoOutput, Output, StreamOutput};
+use crate::walk::{Files, MemoryStorage, Source};
+use crate::write::{MemoryOutput, NoOutput, Output, OutputFile, Result, Scratch, StreamOutput};
 
 /// The files of a database, in memory and in a folder.
 fn files() -> (MemoryStorage, tempfile::TempDir) {
@@ -46,7 +47,7 @@ fn every_output_gets_the_same_files() {
     let mut expected = BTreeMap::new();
     for entry in fs::read_dir(root.path().join(TARGET)).unwrap() {
         let entry = entry.unwrap();
-        let contents = bytes::Bytes::from(fs::read(entry.path()).unwrap());
+        let contents = Bytes::from(fs::read(entry.path()).unwrap());
         expected.insert(entry.file_name().into_string().unwrap(), contents);
     }
     assert_eq!(expected.len(), 3);
@@ -55,7 +56,7 @@ fn every_output_gets_the_same_files() {
     assert!(report.is_complete && report.sums.keys == repaired.sums.keys && decoded > 0);
     assert!(output.into_files().into_iter().eq(expected.clone()));
     let (mut streamed, mut names) = (BTreeMap::new(), Vec::new());
-    let mut output = StreamOutput::new(|name: &str, contents: bytes::Bytes| {
+    let mut output = StreamOutput::new(|name: &str, contents: Bytes| {
         names.push(name.to_owned());
         streamed.insert(name.to_owned(), contents);
         Ok(())
@@ -67,6 +68,42 @@ fn every_output_gets_the_same_files() {
     assert_eq!(names.last().unwrap(), "CURRENT");
     let (report, _) = repair(&memory, None, &mut NoOutput);
     assert_eq!((report.status, report.sums.keys), (RepairStatus::DryRun, repaired.sums.keys));
+}
+
+/// Memory that gives back what was written with one bit changed.
+#[derive(Default)]
+struct WrongBit(MemoryOutput);
+
+impl Output for WrongBit {
+    fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>> {
+        self.0.create(name)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Source>> {
+        let file = self.0.open(name)?;
+        let mut contents = file.read_at(0, file.len()? as usize)?.to_vec();
+        contents[10] ^= 1;
+        Ok(Box::new(Bytes::from(contents)))
+    }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        self.0.scratch()
+    }
+
+    fn commit(&mut self) -> Result<Vec<String>> {
+        panic!("no database appears that is not right")
+    }
+}
+
+#[test]
+fn new_tables_are_read_back_before_they_appear() {
+    let (memory, _root) = files();
+    for jobs in [1, 2] {
+        let engine = Engine::new().files(Files::new(Arc::new(memory.clone()))).jobs(jobs);
+        let request = RepairRequest::default();
+        let failure = engine.repair(Path::new(DATABASE), &request, &mut WrongBit::default()).unwrap_err();
+        assert!(failure.text.contains("this is a fault of this program, or of the disk"), "{failure}");
+    }
 }
 
 /// Without its footer a table is searched for blocks, of which no more are decoded than allowed.
