@@ -191,6 +191,25 @@ fn table(entries: &[(&str, u64, &str)]) -> Vec<u8> {
     builder.finish().unwrap().0
 }
 
+/// Tables of no database are left out, unless they are more than half.
+#[test]
+fn some_tables_of_no_database_are_no_reason_to_refuse() {
+    let case = Case::new();
+    [MANIFEST, "CURRENT", LOG].iter().for_each(|name| fs::remove_file(case.path(name)).unwrap());
+    let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default());
+    (0..20).for_each(|key| builder.add(&[key], b"value").unwrap());
+    let other = builder.finish().unwrap().0;
+    for number in 90..94 {
+        fs::write(case.path(&format!("{number:06}.ldb")), &other).unwrap();
+    }
+    let (_, new) = case.repair();
+    assert!(new.len() > 30, "{}", new.len());
+    fs::remove_dir_all(case.root.path().join(TARGET)).unwrap();
+    fs::remove_file(case.path(TABLES[0])).unwrap();
+    let refused = run(case.root.path()).unwrap_err();
+    assert!(refused.is_refusal() && refused.text.contains("its tables are of no database"), "{refused}");
+}
+
 /// A key that only an obsolete table has was deleted since.
 #[test]
 fn keys_of_obsolete_tables_do_not_come_back() {
