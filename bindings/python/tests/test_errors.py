@@ -168,7 +168,7 @@ def test_what_is_encrypted_or_of_another_format_is_not_damaged(tmp_path):
         [found], [tuned] = filterblock.inspect(folder), filterblock.tune(folder)
         assert text in found.error and text in tuned.error
         for write in [filterblock.repair, lambda path, to: filterblock.rebuild(path, to=to)]:
-            with pytest.raises(filterblock.RefusedError, match="nothing was written"):
+            with pytest.raises(filterblock.RefusedError, match="nothing was changed"):
                 write(folder, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
