@@ -86,11 +86,10 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey<'_>, decided: Dec
         RepairedKind::Manifest => file.role == RepairRole::Used && is_fault(file),
         _ => is_fault(file),
     };
-    report.is_damaged = report.manifest.is_none()
-        || survey.manifests.current().is_none()
-        || report.files.iter().any(is_damage);
     report.is_complete =
         report.losses.is_empty() && report.unknown.is_empty() && report.sums.maybe_stale == 0;
+    report.is_damaged =
+        !report.is_complete || survey.manifests.current().is_none() || report.files.iter().any(is_damage);
 }
 
 /// Facts that are no losses.

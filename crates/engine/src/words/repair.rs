@@ -45,8 +45,8 @@ pub fn repair_text(path: &Path, report: &RepairReport) -> RepairText {
     }
     if !report.is_damaged {
         facts.push(format!(
-            "{} is not damaged. If its program does not open it, look for another reason: permissions, a second program \
-             that has it open, an older version.",
+            "No block, log or MANIFEST of {} is damaged; `filterblock verify` also checks its filters. If its program does \
+             not open it, look for another reason: permissions, a second program that has it open, an older version.",
             escape_path(path)
         ));
     }
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(text(&repaired(1)).headline, "nothing is lost: its only key is in broken-repaired");
         // There is no reason to swap what is not damaged.
         let whole = text(&RepairReport { is_damaged: false, ..repaired(2) });
-        assert!(whole.facts[0].starts_with("broken is not damaged. If its program does not open it"));
+        assert!(whole.facts[0].starts_with("No block, log or MANIFEST of broken is damaged; "));
         assert_eq!((whole.next, whole.commands), (String::new(), vec![]));
         let dry = RepairReport { target: None, status: RepairStatus::DryRun, ..repaired(2) };
         let dry = text(&dry);

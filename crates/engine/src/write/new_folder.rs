@@ -21,6 +21,8 @@ const TRIES: u32 = 8;
 pub struct NewFolder {
     parent: Dir,
     name: OsString,
+    /// The path as the user gave it, for messages.
+    target: PathBuf,
     old: Dir,
     /// A file of the old database, whose rights the new files get. `None`: there is none, or it cannot be opened.
     like: Option<File>,
@@ -50,7 +52,8 @@ impl NewFolder {
         let parent = Dir::open_trusted(parent, Purpose::Copy)?;
         check(target, (&parent, name), &old)?;
         let like = rights_of(&old)?;
-        Ok(Self { parent, name: name.to_owned(), old, like, hidden: None })
+        let (name, target) = (name.to_owned(), target.components().collect());
+        Ok(Self { parent, name, target, old, like, hidden: None })
     }
 
     pub(crate) fn check_room(&self, bytes: u64, files: u64) -> Result<()> {
@@ -97,8 +100,7 @@ impl Output for NewFolder {
     }
 
     fn path_of(&self, name: &str) -> PathBuf {
-        let target = self.parent.path_of(&self.name);
-        if name.is_empty() { target } else { target.join(name) }
+        if name.is_empty() { self.target.clone() } else { self.target.join(name) }
     }
 }
 
