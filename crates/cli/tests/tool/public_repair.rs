@@ -168,6 +168,7 @@ fn the_reported_databases_are_saved() {
         ("deeper", 0, 1, ""),
         ("idb-without-manifest", 5, 50, "idb_cmp1"),
     ] {
+        let told = if cfg!(windows) && name == "upper-case" { "" } else { told };
         let done = Db::of(name).repair().tells(told);
         assert_eq!((done.status, done.keys.len()), (status, keys), "{name}: {done:?}");
     }
@@ -234,6 +235,11 @@ fn tables_that_overlap_are_merged() {
     assert_eq!(done.keys, newest(bad.iter().flatten()));
 }
 
+/// True if the system takes two names that differ in case for one.
+fn is_same_name(name: &str, other: &str) -> bool {
+    cfg!(windows) && name.eq_ignore_ascii_case(other)
+}
+
 /// Browsers, file managers and clouds rename files. A copy beside its original is not read, and named.
 #[test]
 fn copies_are_taken_for_what_is_missing() {
@@ -256,6 +262,9 @@ fn copies_are_taken_for_what_is_missing() {
         "000004.Sst",
         "000004 copy 2.LDB",
     ] {
+        if is_same_name("000004.ldb", copy) {
+            continue;
+        }
         let db = made().rename("000004.ldb", copy);
         db.repair().is(0, &all).tells("taken for 000004.ldb, which is missing");
         fs::copy(db.path(copy), db.path("000004.ldb")).unwrap();
@@ -274,6 +283,9 @@ fn copies_are_taken_for_what_is_missing() {
         ("MANIFEST-000002", "MANIFEST-000002 (1)"),
         ("MANIFEST-000002", "manifest-000002"),
     ] {
+        if is_same_name(name, copy) {
+            continue;
+        }
         made().rename(name, copy).repair().is(0, &all).tells(&format!("taken for {name}, which is missing"));
     }
     // Of two copies, the larger one; of another size than the MANIFEST has, none.
