@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
@@ -15,6 +15,9 @@ use crate::walk::Source;
 
 /// The greatest number of names that are tried for a hidden folder.
 const TRIES: u32 = 8;
+
+/// Bytes to write to a file at once.
+const BUFFER: usize = 256 << 10;
 
 /// A folder that is hidden beside its place until it is complete, with the owner, mode and attributes of the old one.
 #[derive(Debug)]
@@ -70,7 +73,8 @@ impl NewFolder {
 impl Output for NewFolder {
     fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>> {
         let like = self.like.as_ref().map(File::try_clone).transpose()?;
-        Ok(Box::new(LikeOld { file: self.dir()?.create(name)?, like }))
+        let file = BufWriter::with_capacity(BUFFER, self.dir()?.create(name)?);
+        Ok(Box::new(LikeOld { file, like }))
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Source>> {
@@ -106,7 +110,8 @@ impl Output for NewFolder {
 
 /// A file that gets the rights of one of the old database.
 struct LikeOld {
-    file: NewFile,
+    /// A table is written block by block.
+    file: BufWriter<NewFile>,
     like: Option<File>,
 }
 
@@ -122,8 +127,9 @@ impl Write for LikeOld {
 
 impl OutputFile for LikeOld {
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.like.map_or(Ok(()), |like| self.file.copy_rights(&like))?;
-        self.file.sync()
+        let file = self.file.into_inner().map_err(IntoInnerError::into_error)?;
+        self.like.map_or(Ok(()), |like| file.copy_rights(&like))?;
+        file.sync()
     }
 }
 
