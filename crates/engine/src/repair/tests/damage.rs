@@ -191,6 +191,19 @@ fn table(entries: &[(&str, u64, &str)]) -> Vec<u8> {
     builder.finish().unwrap().0
 }
 
+/// A log that is no longer used does not show that the MANIFEST knows an entry.
+#[test]
+fn an_unused_log_does_not_excuse_a_table_that_the_manifest_missed() {
+    let case = Case::new();
+    fs::write(case.path("000099.ldb"), table(&[("key0999", 900, "of both")])).unwrap();
+    let mut log = LogWriter::new(Vec::new());
+    let batch = [&900_u64.to_le_bytes()[..], &1_u32.to_le_bytes(), b"\x01\x07key0999\x07of both"].concat();
+    log.add_record(&batch).unwrap();
+    fs::write(case.path("000007.log"), log.into_writer()).unwrap();
+    let (report, new) = case.repair();
+    assert!(report.manifest.is_none() && new.contains_key(&b"key0999"[..]), "{report:?}");
+}
+
 /// Tables of no database are left out, unless they are more than half.
 #[test]
 fn some_tables_of_no_database_are_no_reason_to_refuse() {

@@ -62,6 +62,8 @@ fn every_output_gets_the_same_files() {
         Ok(())
     });
     repair(&memory, None, &mut output);
+    // What has left is not kept.
+    assert!(output.open("CURRENT").is_err() && output.open("000003.ldb").is_err());
     drop(output);
     assert!(streamed.into_iter().eq(expected));
     // What is unpacked in part is no database.
