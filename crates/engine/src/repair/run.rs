@@ -3,7 +3,7 @@
 use std::path::Path;
 #[cfg(feature = "fs")]
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use super::decide::{Decider, SavedKey, Sink};
@@ -109,7 +109,8 @@ fn write(
 ) -> Result<Vec<NewTable>> {
     let (order, output) = (shape.order, survey.output);
     thread::scope(|scope| {
-        let (queue, finished) = channel::<NewTable>();
+        // Holds one table back, for an output may keep a table until it was read.
+        let (queue, finished) = sync_channel::<NewTable>(1);
         let verify_all = move || finished.iter().map(|table| verify(table, output, order, input)).collect();
         let thread = match number_of_jobs(input.engine.jobs) {
             0 | 1 => None,
