@@ -1,11 +1,10 @@
 //! The functions that write databases, as `filterblock rebuild` and `filterblock repair` do.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use filterblock::LegacyHash;
 use filterblock_engine::Engine;
-use filterblock_engine::rebuild::{Failure, FilterRequest, Options, Request};
+use filterblock_engine::rebuild::{Failure, FilterRequest, RebuildMode, RebuildOptions};
 use filterblock_engine::repair::{Prefer, RepairRequest};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,7 +12,7 @@ use pyo3::types::PyList;
 
 use crate::errors::{from_failure, wrong};
 use crate::reports::{jobs_of, number, policy_of};
-use crate::work::{self, Found, Progress, paths};
+use crate::work::{self, Found, paths};
 
 /// The most bits a key, as for the program.
 const MOST_BITS: u32 = 100;
@@ -57,16 +56,16 @@ pub(crate) fn rebuild(
         true => FilterRequest::Drop,
         false => new_filters(bits_per_key, policy, hash, base_lg)?,
     };
-    let jobs = jobs_of(jobs)?;
-    let options = Options { filters, keep_undecodable, assume_bytewise_equality, jobs, dry_run };
-    let request = match to {
-        Some(to) => Request::To(one_path(&to)?, options),
-        None if undo => Request::Undo,
-        None if discard => Request::Discard,
-        None => Request::InPlace { options, keeps_undo: keep_undo },
+    let engine = jobs_of(jobs)?.into_iter().fold(Engine::new(), Engine::jobs);
+    let options = RebuildOptions { filters, keep_undecodable, assume_bytewise_equality, dry_run };
+    let mode = match to {
+        Some(to) => RebuildMode::To(one_path(&to)?, options),
+        None if undo => RebuildMode::Undo,
+        None if discard => RebuildMode::Discard,
+        None => RebuildMode::InPlace { options, keeps_undo: keep_undo },
     };
-    each(py, paths, progress.as_ref(), |path, watch, found| {
-        let report = filterblock_engine::rebuild::rebuild(path, &request, &**watch)?;
+    each(py, &engine, paths, progress.as_ref(), |engine, path, found| {
+        let report = engine.rebuild_folder(path, &mode)?;
         // If nobody wants the report, the work is still done.
         let _ = found.add(|to| report.write_json(path, to));
         Ok(())
@@ -126,8 +125,7 @@ pub(crate) fn repair(
     };
     let engine = max_output.into_iter().fold(Engine::new(), Engine::max_output);
     let engine = jobs_of(jobs)?.into_iter().fold(engine, Engine::jobs);
-    each(py, vec![one_path(&path)?], progress.as_ref(), |path, watch, found| {
-        let engine = engine.clone().watch(Arc::clone(watch) as _);
+    each(py, &engine, vec![one_path(&path)?], progress.as_ref(), |engine, path, found| {
         let report = engine.repair_folder(path, target.as_deref(), dry_run, &request)?;
         // If nobody wants the report, the work is still done.
         let _ = found.add(|to| report.write_json(path, to));
@@ -138,14 +136,16 @@ pub(crate) fn repair(
 /// Does `work` with one database after another. The first failure ends the work, and is raised.
 fn each(
     py: Python<'_>,
+    engine: &Engine,
     paths: Vec<PathBuf>,
     progress: Option<&Py<PyAny>>,
-    work: impl Fn(&Path, &Arc<Progress>, &Found) -> Result<(), Failure> + Send + Sync,
+    work: impl Fn(&Engine, &Path, &Found) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Py<PyList>> {
     let (reports, result) = work::run(py, progress, |watch, found| {
+        let engine = engine.clone().watch(watch);
         paths
             .iter()
-            .try_for_each(|path| work(path, &watch, &found).map_err(|failure| (path.clone(), failure)))
+            .try_for_each(|path| work(&engine, path, &found).map_err(|failure| (path.clone(), failure)))
     })?;
     result.map_err(|(path, failure)| from_failure(py, &path, &failure))?;
     Ok(reports)

@@ -19,7 +19,6 @@ mod audit;
 mod engine;
 #[cfg(feature = "page")]
 pub mod page;
-#[cfg(feature = "fs")]
 pub mod rebuild;
 pub mod repair;
 pub mod report;

@@ -1,13 +1,13 @@
 //! `filterblock rebuild`: new filters for the tables of an existing database.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::{ArgGroup, Args};
 use filterblock::LegacyHash;
-use filterblock_engine::rebuild::{Failure, FilterRequest, Options, Request, rebuild};
+use filterblock_engine::rebuild::{Failure, FilterRequest, RebuildMode, RebuildOptions};
 use filterblock_engine::report::{RebuildStatus, Report};
 
-use super::arguments::{HASHES, Jobs, PolicyName, one_of};
+use super::arguments::{HASHES, Jobs, Limits, PolicyName, one_of};
 use super::help::{self, ADVANCED};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
@@ -119,9 +119,10 @@ pub(super) fn failed(failure: &Failure, console: &mut Console) -> u8 {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     // A signal stops the rebuild at the next point where it can stop, and only then ends the program.
-    let progress = Progress::deferring(!arguments.json)?;
-    let (dir, request) = (&arguments.database, arguments.request());
-    let result = rebuild(dir, &request, &progress);
+    let progress = Arc::new(Progress::deferring(!arguments.json)?);
+    let (dir, mode) = (&arguments.database, arguments.mode());
+    let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(Arc::clone(&progress) as _);
+    let result = engine.rebuild_folder(dir, &mode);
     progress.end();
     let (report, status) = match result {
         Ok(report) => (report, 0),
@@ -131,22 +132,22 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let shown = match arguments.json {
         true => report.write_json(dir, &mut *console),
         false if report.error.is_some() => Ok(()),
-        false => text::rebuild::write(dir, &request, &report, arguments.verbose, console),
+        false => text::rebuild::write(dir, &mode, &report, arguments.verbose, console),
     };
     Ok(console.finish(shown.map(|()| status)))
 }
 
 impl Arguments {
-    fn request(&self) -> Request {
+    fn mode(&self) -> RebuildMode {
         match &self.to {
-            _ if self.undo => Request::Undo,
-            _ if self.discard => Request::Discard,
-            Some(target) => Request::To(target.clone(), self.options()),
-            None => Request::InPlace { options: self.options(), keeps_undo: !self.no_undo },
+            _ if self.undo => RebuildMode::Undo,
+            _ if self.discard => RebuildMode::Discard,
+            Some(target) => RebuildMode::To(target.clone(), self.options()),
+            None => RebuildMode::InPlace { options: self.options(), keeps_undo: !self.no_undo },
         }
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> RebuildOptions {
         let filters = match self.drop_filters {
             true => FilterRequest::Drop,
             false => FilterRequest::Make {
@@ -156,11 +157,10 @@ impl Arguments {
                 base_lg: self.base_lg,
             },
         };
-        Options {
+        RebuildOptions {
             filters,
             keep_undecodable: self.keep_undecodable,
             assume_bytewise_equality: self.assume_bytewise_equality,
-            jobs: self.jobs.jobs,
             dry_run: self.dry_run,
         }
     }

@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use filterblock::escape_path;
-use filterblock_engine::rebuild::Request;
+use filterblock_engine::rebuild::RebuildMode;
 use filterblock_engine::report::{FiltersReport, RebuildStatus, Report, TableReport};
 use filterblock_engine::words::{count, counted, path_word, size};
 
@@ -12,7 +12,7 @@ use crate::io::{Console, Tone};
 
 pub(crate) fn write(
     database: &Path,
-    request: &Request,
+    request: &RebuildMode,
     report: &Report,
     is_verbose: bool,
     console: &mut Console,
@@ -23,11 +23,11 @@ pub(crate) fn write(
         writeln!(console, "{path}: {words}{rest}")
     };
     match (request, report.status) {
-        (Request::Undo, _) => return done("undone", ": the tables from before the rebuild are back"),
-        (Request::Discard, RebuildStatus::Finished) => {
+        (RebuildMode::Undo, _) => return done("undone", ": the tables from before the rebuild are back"),
+        (RebuildMode::Discard, RebuildStatus::Finished) => {
             return done("undone", ": an earlier --undo is finished now");
         }
-        (Request::Discard, _) => {
+        (RebuildMode::Discard, _) => {
             return done("discarded", ": the tables from before the rebuild are deleted");
         }
         (_, RebuildStatus::Finished) => {

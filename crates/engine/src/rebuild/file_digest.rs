@@ -1,13 +1,14 @@
 //! Files by name, length and checksum: enough to detect that a file has changed.
 
-use std::io::{self, Read as _};
+use std::io::{self, Read};
+use std::path::Path;
 
 use filterblock::database::{FileKind, manifest_in_current};
 use serde::{Deserialize, Serialize};
 
 use crate::report::ErrorKind;
-use crate::write::Dir;
-use crate::write::failure::{Failure, Result};
+use crate::walk::Sequential;
+use crate::write::{Dir, Failure, Input, Result};
 
 /// The maximum number of bytes of CURRENT that are read: more than a sound one has.
 const MAX_CURRENT: u64 = 256;
@@ -25,13 +26,12 @@ impl FileDigest {
         Self { name, length: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) }
     }
 
-    pub(super) fn read(dir: &Dir, name: String) -> io::Result<Self> {
-        let mut file = dir.open_file(&name)?;
-        let (mut length, mut crc32c) = (0_u64, 0);
+    pub(super) fn read(name: &str, file: io::Result<impl Read>) -> io::Result<Self> {
+        let (mut file, mut length, mut crc32c) = (file?, 0_u64, 0);
         let mut buffer = vec![0; 1 << 16];
         loop {
             match file.read(&mut buffer)? {
-                0 => return Ok(Self { name, length, crc32c }),
+                0 => return Ok(Self { name: name.to_owned(), length, crc32c }),
                 len => {
                     crc32c = crc32c::crc32c_append(crc32c, buffer.get(..len).unwrap_or_default());
                     length += len as u64;
@@ -40,9 +40,9 @@ impl FileDigest {
         }
     }
 
-    /// Returns true if the file of this name in `dir` has these contents.
+    /// Returns true if the file of this name in the folder has these contents.
     pub(super) fn is_in(&self, dir: &Dir) -> io::Result<bool> {
-        match Self::read(dir, self.name.clone()) {
+        match Self::read(&self.name, dir.open_file(&self.name)) {
             Ok(found) => Ok(found == *self),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
@@ -50,24 +50,25 @@ impl FileDigest {
     }
 }
 
-/// Reads the name of the MANIFEST from CURRENT. Refuses a CURRENT with any other contents.
-pub(super) fn current_name(dir: &Dir) -> Result<String> {
-    let path = dir.path_of("CURRENT");
+/// Reads the name of the MANIFEST from CURRENT. Refuses a CURRENT with any other contents. `path`: of the file.
+pub(super) fn name_in_current(file: io::Result<impl Read>, path: &Path) -> Result<String> {
     let mut contents = Vec::new();
-    let read = dir.open_file("CURRENT").and_then(|file| file.take(MAX_CURRENT).read_to_end(&mut contents));
-    read.map_err(|error| Failure::system("reading it", &path, &error))?;
-    let name = manifest_in_current(&contents).map_err(|error| Failure::of(error, &path))?;
+    let read = file.and_then(|file| file.take(MAX_CURRENT).read_to_end(&mut contents));
+    read.map_err(|error| Failure::system("reading it", path, &error))?;
+    let name = manifest_in_current(&contents).map_err(|error| Failure::of(error, path))?;
     Ok(name.to_owned())
 }
 
-pub(super) fn current(dir: &Dir) -> Result<FileDigest> {
-    let name = current_name(dir)?;
-    let path = dir.path_of(&name);
-    FileDigest::read(dir, name).map_err(|error| match error.kind() {
+/// The MANIFEST that CURRENT names.
+pub(super) fn current(input: Input<'_>) -> Result<FileDigest> {
+    let file = input.source("CURRENT").map(Sequential::new);
+    let name = name_in_current(file, &input.path_of("CURRENT"))?;
+    FileDigest::read(&name, input.source(&name).map(Sequential::new)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            Failure::refused(&path, "is missing, and CURRENT names it").of_kind(ErrorKind::Missing)
+            let why = "is missing, and CURRENT names it";
+            Failure::refused(&input.path_of(&name), why).of_kind(ErrorKind::Missing)
         }
-        _ => Failure::system("reading it", &path, &error),
+        _ => input.failed(&name, &error),
     })
 }
 

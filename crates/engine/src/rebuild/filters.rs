@@ -1,24 +1,18 @@
 //! The choice of filters for the new tables. Tables are opened, and the filters that they have now are looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io;
 
 use filterblock::policy::Origin;
 use filterblock::table::{ReadOptions, Table};
-use filterblock::{
-    FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy, escape_path,
-};
+use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
-use super::request::{FilterRequest, Options, check};
-use crate::audit::{decode_limit, read_options};
-use crate::report::ErrorKind;
-use crate::walk::PathError;
-use crate::write::Dir;
-use crate::write::failure::{Failure, Result, needs_hash};
-use crate::{
-    audit::Policy, audit::has_one_hash, audit::stats::LEGACY_POLICY_NAME, report::FiltersReport, run::Watch,
-};
+use super::request::{FilterRequest, RebuildOptions};
+use crate::audit::stats::LEGACY_POLICY_NAME;
+use crate::audit::{Policy, decode_limit, has_one_hash, read_options};
+use crate::report::{ErrorKind, FiltersReport};
+use crate::walk::Source;
+use crate::write::failure::needs_hash;
+use crate::write::{Failure, Input, Result};
 
 /// LevelDB's: one filter per 2 KiB of data blocks.
 const DEFAULT_BASE_LG: u8 = 11;
@@ -48,13 +42,12 @@ pub(super) struct TableFilters {
 }
 
 impl Filters {
-    /// Chooses the filters for the database in `dir`. `found`: the live tables' names, and the filters that each has.
+    /// Chooses the filters for the database. `found`: the live tables' names, and the filters that each has.
     pub(super) fn choose(
-        request: &Options,
+        request: &RebuildOptions,
         idb_keys: bool,
-        dir: &Dir,
+        input: Input<'_>,
         found: &[(String, Option<FiltersReport>)],
-        watch: &dyn Watch,
     ) -> Result<Self> {
         let FilterRequest::Make { bits, policy, hash, base_lg } = &request.filters else {
             return Ok(Self::Drop);
@@ -63,17 +56,16 @@ impl Filters {
             Some(name) => name.clone(),
             // There are no tables to make filters for.
             None if found.is_empty() => return Ok(Self::Drop),
-            None => name_in(dir, found)?,
+            None => name_in(input, found)?,
         };
         let hash = match hash {
             _ if name != LEGACY_POLICY_NAME => LegacyHash::Unsigned,
             Some(hash) => *hash,
-            None => hash_in(dir, found, request.keep_undecodable, watch)?,
+            None => hash_in(input, found, request.keep_undecodable)?,
         };
         let policy = Policy::of(&name, hash).ok_or_else(|| {
             let why = format!("tables have filters of the policy \"{name}\", which is not known here");
-            Failure::refused(dir.path(), why)
-                .remedy("--policy chooses another, and --drop removes the filters")
+            input.refused(why).remedy("--policy chooses another, and --drop removes the filters")
         })?;
         let usual_base_lg = most_common(found.iter().filter_map(|(_, filters)| filters.as_ref()?.base_lg));
         Ok(Self::Make(Maker { bits: *bits, policy, base_lg: *base_lg, usual_base_lg, idb_keys }))
@@ -107,7 +99,7 @@ fn most_common(numbers: impl Iterator<Item = u8>) -> u8 {
 }
 
 /// The name of the policy that all filters of the tables have.
-fn name_in(dir: &Dir, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
+fn name_in(input: Input<'_>, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
     let names: BTreeSet<&str> =
         found.iter().filter_map(|(_, filters)| Some(&*filters.as_ref()?.policy)).collect();
     let mut names = names.into_iter();
@@ -115,14 +107,15 @@ fn name_in(dir: &Dir, found: &[(String, Option<FiltersReport>)]) -> Result<Strin
         (Some(name), None) => Ok(name.to_owned()),
         (Some(one), Some(other)) => {
             let why = format!("tables have filters of two policies, \"{one}\" and \"{other}\"");
-            Err(Failure::refused(dir.path(), why).remedy("choose with --policy"))
+            Err(input.refused(why).remedy("choose with --policy"))
         }
         (None, _) => {
             let why = "no table has filters, so the policy has to be named";
             let cpp = "--policy leveldb.BuiltinBloomFilter2  LevelDB (C++): Bitcoin Core, Minecraft, Chromium's \
                        IndexedDB, Foundry VTT";
             let go = "--policy leveldb.BuiltinBloomFilter   goleveldb: go-ethereum";
-            Err(Failure::refused(dir.path(), why)
+            Err(input
+                .refused(why)
                 .remedy("use the policy of the program, which ignores all others:")
                 .remedy(cpp)
                 .remedy(go))
@@ -133,40 +126,38 @@ fn name_in(dir: &Dir, found: &[(String, Option<FiltersReport>)]) -> Result<Strin
 /// The hash of filters under [`LEGACY_POLICY_NAME`], which stands for two hashes. If no filter reveals which of them, either hash
 /// will do as long as both hashes of every stored key are the same.
 fn hash_in(
-    dir: &Dir,
+    input: Input<'_>,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
-    watch: &dyn Watch,
 ) -> Result<LegacyHash> {
-    let HashSeen { told, mut is_either } = hash_of_all(dir, found, keep_undecodable, watch)?;
+    let HashSeen { told, mut is_either } = hash_of_all(input, found, keep_undecodable)?;
     if let Some(hash) = told {
         return Ok(hash);
     }
     for (name, _) in found.iter().filter(|(_, filters)| !is_old(filters.as_ref())) {
-        is_either = is_either && see(dir, name, false, keep_undecodable, watch)?.is_either;
+        is_either = is_either && see(input, name, false, keep_undecodable)?.is_either;
     }
     match is_either {
         true => Ok(LegacyHash::Unsigned),
-        false => Err(needs_hash(dir.path(), "no key tells which")),
+        false => Err(needs_hash(input.dir, "no key tells which")),
     }
 }
 
 /// The hash that filters under [`LEGACY_POLICY_NAME`] reveal. `is_either` is only about keys of tables with such filters.
 fn hash_of_all(
-    dir: &Dir,
+    input: Input<'_>,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
-    watch: &dyn Watch,
 ) -> Result<HashSeen> {
     let (mut told, mut is_either): (Option<(LegacyHash, &str)>, _) = (None, true);
     for (name, _) in found.iter().filter(|(_, filters)| is_old(filters.as_ref())) {
-        let seen = see(dir, name, true, keep_undecodable, watch)?;
+        let seen = see(input, name, true, keep_undecodable)?;
         is_either &= seen.is_either;
         let Some(hash) = seen.told else { continue };
         match told {
             Some((before, other)) if before != hash => {
                 let why = format!("the filters of {other} and {name} are by different ones");
-                return Err(needs_hash(dir.path(), &why));
+                return Err(needs_hash(input.dir, &why));
             }
             _ => told = Some((hash, name)),
         }
@@ -179,14 +170,8 @@ fn is_old(filters: Option<&FiltersReport>) -> bool {
 }
 
 /// What a table's filters and keys reveal. Nothing if the table cannot be decoded and is to stay as it is.
-fn see(
-    dir: &Dir,
-    name: &str,
-    has_filters: bool,
-    keep_undecodable: bool,
-    watch: &dyn Watch,
-) -> Result<HashSeen> {
-    match hash_of(dir, name, has_filters, watch) {
+fn see(input: Input<'_>, name: &str, has_filters: bool, keep_undecodable: bool) -> Result<HashSeen> {
+    match hash_of(input, name, has_filters) {
         Err(failure) if failure.is_refusal() && keep_undecodable => {
             Ok(HashSeen { told: None, is_either: true })
         }
@@ -202,9 +187,9 @@ struct HashSeen {
 }
 
 /// Reads a table's keys until its filters reveal the hash, or nothing more can be learned.
-fn hash_of(dir: &Dir, name: &str, has_filters: bool, watch: &dyn Watch) -> Result<HashSeen> {
-    let (_, table) = open(dir, name)?;
-    let error = |error| Failure::of(error, &dir.path_of(name));
+fn hash_of(input: Input<'_>, name: &str, has_filters: bool) -> Result<HashSeen> {
+    let table = open(input, name)?;
+    let error = |error| Failure::of(error, &input.path_of(name));
     let reader = |hash| {
         let policy = InternalFilterPolicy::new(LegacyBloomPolicy::new(10).with_hash(hash));
         Some(FilterBlockReader::new(policy, table.filter().filter(|_| has_filters)?.contents()))
@@ -215,7 +200,7 @@ fn hash_of(dir: &Dir, name: &str, has_filters: bool, watch: &dyn Watch) -> Resul
     let mut block = table.block_cursor(first.map_err(error)?).map_err(error)?;
     let mut end = 0;
     for handle in table.data_blocks() {
-        check(watch)?;
+        input.check()?;
         let handle = handle.map_err(error)?;
         // A table with overlapping blocks is refused when it is rewritten. Until then, no block is read twice.
         if handle.offset < end {
@@ -249,28 +234,16 @@ fn hash_of(dir: &Dir, name: &str, has_filters: bool, watch: &dyn Watch) -> Resul
     Ok(HashSeen { told, is_either })
 }
 
-pub(super) fn open(dir: &Dir, name: &str) -> Result<(File, Table<File>)> {
-    let path = &dir.path_of(name);
-    let file = open_file(dir, name)?;
-    let again = file.try_clone().map_err(|error| Failure::system("opening it", path, &error))?;
-    let len = file.metadata().map_err(|error| Failure::system("looking at it", path, &error))?.len();
-    let options = options().max_output(decode_limit(None, len));
-    let table = Table::open(again, &options).map_err(|error| Failure::of(error, path))?;
-    Ok((file, table.with_path(path)))
-}
+/// A table of the database before the rebuild.
+pub(super) type OldTable = Table<Box<dyn Source>>;
 
-/// Opens a file that was listed before. If it is missing now, the failure says that it vanished.
-pub(super) fn open_file(dir: &Dir, name: &str) -> Result<File> {
-    dir.open_file(name).map_err(|error| {
-        let path = dir.path_of(name);
-        match error.kind() {
-            io::ErrorKind::NotFound => {
-                let text = format!("{}: {}", escape_path(&path), PathError::vanished());
-                Failure::failed(text, Some(ErrorKind::Vanished))
-            }
-            _ => Failure::system("opening it", &path, &error),
-        }
-    })
+pub(super) fn open(input: Input<'_>, name: &str) -> Result<OldTable> {
+    let path = &input.path_of(name);
+    let source = input.open_listed(name)?;
+    let len = source.len().map_err(|error| Failure::system("looking at it", path, &error))?;
+    let options = options().max_output(decode_limit(None, len));
+    let table = Table::open(source, &options).map_err(|error| Failure::of(error, path))?;
+    Ok(table.with_path(path))
 }
 
 pub(super) fn options() -> ReadOptions {
@@ -278,14 +251,14 @@ pub(super) fn options() -> ReadOptions {
 }
 
 /// `None`: no filter block with a name was found, or the table does not open and `keep_undecodable` is set.
-pub(super) fn survey(dir: &Dir, name: &str, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
-    let table = match open(dir, name) {
+pub(super) fn survey(input: Input<'_>, name: &str, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
+    let table = match open(input, name) {
         Err(failure) if failure.is_refusal() && keep_undecodable => return Ok(None),
-        opened => opened?.1,
+        opened => opened?,
     };
     if table.origin() == Some(Origin::Basho) {
         let why = "is Riak's: its tables are only read";
-        return Err(Failure::refused(&dir.path_of(name), why).of_kind(ErrorKind::Unsupported));
+        return Err(Failure::refused(&input.path_of(name), why).of_kind(ErrorKind::Unsupported));
     }
     let Some((policy, handle)) = table.filter_name().zip(table.filter_handle()) else { return Ok(None) };
     let sound = table.filter().filter(|filter| filter.check().is_ok());

@@ -8,21 +8,21 @@ use filterblock::database::{FileKind, LiveTable};
 use super::file_digest::{FileDigest, current, set_current};
 use super::journal::{Action, Journal};
 use super::recovery::{self, Recovered};
-use super::request::{Options, check};
+use super::request::RebuildOptions;
 use super::undo_folder::{Contents, FoundUndo, Rights, TableFile, UndoRecord};
 use super::work::{NewTable, RebuildTable, RebuildWork};
 use super::{place::DatabaseFolder, source::SourceDatabase};
+use crate::engine::Engine;
 use crate::report::{RebuildStatus, Report};
-use crate::run::Watch;
 use crate::words::path_word;
-use crate::write::failure::{Failure, Result};
+use crate::write::{Failure, InPlace, Result};
 
 /// Rebuilds a database in its folder. After an error, it is as before, unless only the sync after the commit failed.
-pub(super) fn run(dir: &Path, request: &Options, keeps_undo: bool, watch: &dyn Watch) -> Result<Report> {
+pub(super) fn run(engine: &Engine, dir: &Path, request: &RebuildOptions, keeps_undo: bool) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
-        true => DatabaseFolder::open_for_reading(dir, command)?,
-        false => DatabaseFolder::open(dir, command)?,
+        true => DatabaseFolder::open_for_reading(engine, dir, command)?,
+        false => DatabaseFolder::open(engine, dir, command)?,
     };
     let mut report = Report::default();
     let recovered = match request.dry_run {
@@ -35,45 +35,44 @@ pub(super) fn run(dir: &Path, request: &Options, keeps_undo: bool, watch: &dyn W
         report.undo = undo_path(place)?;
         return Ok(report);
     }
-    let rebuilt = rebuild(request, keeps_undo, place, report, watch);
+    let rebuilt = rebuild(request, keeps_undo, place, report);
     rebuilt.map_err(|failure| recovery::also(failure, &recovered))
 }
 
 /// The requested filters as text, to compare them with those of a run that was cut off.
-fn as_text(request: &Options) -> String {
+fn as_text(request: &RebuildOptions) -> String {
     format!("{:?}", request.filters)
 }
 
 /// Rebuilds an open database. The remains of an earlier run have been cleared away, except in a dry run.
 fn rebuild(
-    request: &Options,
+    request: &RebuildOptions,
     keeps_undo: bool,
     place: &DatabaseFolder,
     mut report: Report,
-    watch: &dyn Watch,
 ) -> Result<Report> {
     let DatabaseFolder { dir, undo, .. } = place;
     if let Some(found) = undo.find()? {
         check_decided(place, &found)?;
     }
-    let source = SourceDatabase::read(dir)?;
+    let source = SourceDatabase::read(place.input())?;
     if let Some(table) = source.tables.first()
         && keeps_undo
         && !request.dry_run
     {
         undo.try_out(&table.name)?;
     }
-    let work = RebuildWork::new(source, request, watch)?;
+    let work = RebuildWork::new(source, request, !request.dry_run)?;
     report.policy = work.filters.name();
     if work.source.tables.is_empty() {
         return Ok(report);
     }
     let jobs = work.newest_first();
     let (bytes, files) = work.size();
-    let ready = check(watch).and_then(|()| dir.check_room(bytes, files));
+    let ready = place.input().check().and_then(|()| dir.check_room(bytes, files));
     ready.map_err(|failure| failure.and_state(AS_BEFORE))?;
     if request.dry_run {
-        let done = work.rewrite(&jobs, |_| None)?;
+        let done = work.rewrite(&jobs, None, |job| job.new_name())?;
         report.tables.extend(done.into_iter().map(|done| done.report));
     } else {
         let commit = Commit { work: &work, request, keeps_undo, place, jobs: &jobs };
@@ -111,7 +110,7 @@ fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
     Err(match found.contents {
         Contents::Nothing => return Ok(()),
         Contents::Rest => failure("an earlier --discard was cut off: finish it first"),
-        Contents::All if found.record(&place.dir)?.rebuilt == current(&place.dir)? => {
+        Contents::All if found.record(&place.dir)?.rebuilt == current(place.input())? => {
             failure("an earlier rebuild can still be undone: --discard or --undo first")
                 .remedy(format!("to go back: {}", command("undo")))
         }
@@ -123,7 +122,7 @@ fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
 
 struct Commit<'a> {
     work: &'a RebuildWork<'a>,
-    request: &'a Options,
+    request: &'a RebuildOptions,
     keeps_undo: bool,
     place: &'a DatabaseFolder,
     /// The tables, the newest first.
@@ -134,7 +133,7 @@ impl Commit<'_> {
     /// Returns the new tables, and the new MANIFEST's name. Errors come before the commit, or from the sync after it.
     fn run(&self) -> Result<(Vec<NewTable>, String)> {
         let source = &self.work.source;
-        let (dir, old) = (&source.dir, &source.manifest_file);
+        let (dir, old) = (&self.place.dir, &source.manifest_file);
         let number = source.first_free.saturating_add(source.tables.len() as u64);
         let name = FileKind::Manifest.file_name(number);
 
@@ -148,7 +147,7 @@ impl Commit<'_> {
         journal.write(dir)?;
 
         let temporary = |number| FileKind::Temporary.file_name(number);
-        let done = self.work.rewrite(self.jobs, |job| Some((dir, temporary(job.number))))?;
+        let done = self.work.rewrite(self.jobs, Some(&InPlace(dir)), |job| temporary(job.number))?;
         let tables = replaced(source.manifest.tables(), self.jobs, &done);
         let manifest = source.manifest_with(&tables, number, source.manifest.log_number())?;
         journal.new = Some(FileDigest::of_bytes(name.clone(), &manifest));
@@ -158,7 +157,7 @@ impl Commit<'_> {
         // never be there without those of all newer tables: the newest is renamed first, and is durable
         // before the next one.
         for job in self.jobs {
-            check(self.work.watch())?;
+            source.input.check()?;
             dir.rename(temporary(job.number), job.new_name())?;
             dir.sync()?;
         }
@@ -166,12 +165,11 @@ impl Commit<'_> {
         let system = |error| Failure::system("opening it", &dir.path_of(&old.name), &error);
         dir.write_new(&name, &manifest, Some(&before.map_err(system)?))?;
         dir.sync()?;
-        self.work.verify(dir, &manifest, &done)?;
         let new = FileDigest::of_bytes(name.clone(), &manifest);
         if self.keeps_undo {
             self.make_undo_folder(&new, &done)?;
         }
-        check(self.work.watch())?;
+        source.input.check()?;
         set_current(dir, number)?;
         Ok((done, name))
     }
@@ -179,12 +177,12 @@ impl Commit<'_> {
     /// Makes the undo folder. This comes before the commit, so that a failure to make the folder cannot
     /// follow the commit, and no program can open the database between the two steps.
     fn make_undo_folder(&self, new: &FileDigest, done: &[NewTable]) -> Result<()> {
-        let source = &self.work.source;
+        let (source, dir) = (&self.work.source, &self.place.dir);
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
         let table = |job: &RebuildTable<'_>| {
             let (name, length) = (job.table.name.clone(), job.table.record.size);
-            let system = |error| Failure::system("looking at it", &source.dir.path_of(&name), &error);
-            let rights = source.dir.look(&name).map_err(system)?.map(|found| Rights::of(&found));
+            let system = |error| Failure::system("looking at it", &dir.path_of(&name), &error);
+            let rights = dir.look(&name).map_err(system)?.map(|found| Rights::of(&found));
             Ok(TableFile { name, length, rights })
         };
         record.original_tables = self.jobs.iter().rev().map(table).collect::<Result<_>>()?;

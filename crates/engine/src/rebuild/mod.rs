@@ -22,44 +22,113 @@
 
 mod file_digest;
 pub(crate) mod filters;
+#[cfg(feature = "fs")]
 mod in_place;
+#[cfg(feature = "fs")]
 mod journal;
-pub(crate) mod place;
+#[cfg(feature = "fs")]
+mod place;
+#[cfg(feature = "fs")]
 mod recovery;
-pub(crate) mod request;
+mod request;
 mod source;
 mod table;
 #[cfg(all(test, unix))]
 pub(crate) mod tests;
-pub(crate) mod to_folder;
+mod to_output;
+#[cfg(feature = "fs")]
 mod undo;
+#[cfg(feature = "fs")]
 mod undo_folder;
 mod work;
 
 use std::path::Path;
+#[cfg(feature = "fs")]
+use std::sync::Arc;
 
-use crate::report::{RebuildStatus, Report};
-use crate::run::Watch;
+use filterblock::database::FileKind;
+use filterblock::escape_path;
 
-pub use self::request::{FilterRequest, Options, Request};
+pub use self::request::{FilterRequest, RebuildMode, RebuildOptions};
+use crate::engine::Engine;
+use crate::report::{ErrorKind, RebuildStatus, Report};
+use crate::walk::folder::nothing_at;
+use crate::walk::{Files, FoundFormat};
+use crate::write::{DirStorage, Input, NewFolder, NoOutput, Output};
 pub use crate::write::{Failure, Result};
 
-/// Carries out a request for the database in the folder `dir`.
-///
-/// # Errors
-///
-/// After an error, the database is as it was before, and there is no second one, unless only the last sync failed.
-pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Report> {
-    let mut report = match request {
-        Request::To(target, options) => to_folder::run(dir, options, target, watch),
-        Request::InPlace { options, keeps_undo } => in_place::run(dir, options, *keeps_undo, watch),
-        Request::Undo => undo::undo(dir),
-        Request::Discard => undo::discard(dir),
+impl Engine {
+    /// Makes a second database with new filters in `output` of the one in the folder `database`, which stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// After an error, there is no second database, unless only the last sync failed.
+    pub fn rebuild(
+        &self,
+        database: &Path,
+        options: &RebuildOptions,
+        output: &mut dyn Output,
+    ) -> Result<Report> {
+        let status = if output.is_wanted() { RebuildStatus::Rebuilt } else { RebuildStatus::DryRun };
+        let report = to_output::run(Input { engine: self, dir: database }, options, output);
+        report.map(|report| concluded(report, status)).map_err(Failure::of_run)
     }
-    .map_err(Failure::of_run)?;
+
+    /// Rebuilds the database in a folder of the local file system, which is held open and locked.
+    ///
+    /// # Errors
+    ///
+    /// After an error, the database is as it was before, and there is no second one, unless only the last sync failed.
+    #[cfg(feature = "fs")]
+    pub fn rebuild_folder(&self, database: &Path, mode: &RebuildMode) -> Result<Report> {
+        let report = match mode {
+            RebuildMode::To(target, options) => return self.rebuild_to(database, target, options),
+            RebuildMode::InPlace { options, keeps_undo } => {
+                in_place::run(self, database, options, *keeps_undo)
+            }
+            RebuildMode::Undo => undo::undo(self, database),
+            RebuildMode::Discard => undo::discard(self, database),
+        };
+        report.map(|report| concluded(report, mode.status())).map_err(Failure::of_run)
+    }
+
+    #[cfg(feature = "fs")]
+    fn rebuild_to(&self, database: &Path, target: &Path, options: &RebuildOptions) -> Result<Report> {
+        // Both paths are resolved before anything is done.
+        let old = DirStorage::open(database)?;
+        let path = old.path().to_owned();
+        let mut new = NewFolder::new(target, &old)?;
+        let engine = self.clone().files(Files::new(Arc::new(old)));
+        match options.dry_run {
+            true => engine.rebuild(&path, options, &mut NoOutput),
+            false => engine.rebuild(&path, options, &mut new),
+        }
+    }
+}
+
+fn concluded(mut report: Report, status: RebuildStatus) -> Report {
     if report.status != RebuildStatus::Finished {
-        report.status = request.status();
+        report.status = status;
     }
     report.conclude();
-    Ok(report)
+    report
+}
+
+/// Fails if the folder is not that of a database, or of one of another format.
+fn check_is_database(input: Input<'_>) -> Result<()> {
+    let open = |path: &Path| Some(Box::new(input.engine.files.storage().open(path).ok()?) as _);
+    if let Some(found) = FoundFormat::of_database(&input.database()?, &open) {
+        return Err(Failure::other_format(input.dir, &found));
+    }
+    let kind = |name: &String| FileKind::parse(name).map(|(kind, _)| kind);
+    let kinds: Vec<FileKind> = input.names()?.iter().filter_map(kind).collect();
+    if kinds.contains(&FileKind::Current) {
+        return Ok(());
+    }
+    if kinds.iter().any(|kind| matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest)) {
+        let failure = input.refused("CURRENT is missing").of_kind(ErrorKind::Missing);
+        return Err(failure.while_reading(input.dir));
+    }
+    let text = format!("{}: {}", escape_path(input.dir), nothing_at(input.dir));
+    Err(Failure::failed(text, Some(ErrorKind::Missing)))
 }

@@ -1,23 +1,22 @@
 //! The folder of a database: its lock, and checks that it can be worked in.
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use filterblock::database::{DatabaseLock, FileKind};
-use filterblock::escape_path;
-use filterblock::table::ReadAt;
 
-use super::source::read_database;
+use super::check_is_database;
 use super::undo_folder::UndoFolder;
-use crate::report::{COPIES_ONLY, ErrorKind};
-use crate::walk::FoundFormat;
-use crate::walk::folder::nothing_at;
+use crate::engine::Engine;
+use crate::report::COPIES_ONLY;
+use crate::walk::Files;
 use crate::words::path_word;
-use crate::write::failure::{COPY, Failure, Result};
-use crate::write::{Dir, Purpose, is_root};
+use crate::write::failure::COPY;
+use crate::write::{Dir, DirStorage, Failure, Input, Purpose, Result, is_root};
 
 /// A database that is changed in place, or read for a dry run of such a change.
 pub(super) struct DatabaseFolder {
+    /// Reads the files of `dir`.
+    engine: Engine,
     pub(super) dir: Dir,
     pub(super) undo: UndoFolder,
     _lock: Option<DatabaseLock>,
@@ -25,55 +24,50 @@ pub(super) struct DatabaseFolder {
 
 impl DatabaseFolder {
     /// Opens the database, and locks it against all other programs. `command`: for messages, with `DB` for the path.
-    pub(super) fn open(path: &Path, command: &str) -> Result<Self> {
-        Self::open_with(path, command, |dir| lock(dir).map(Some))
+    pub(super) fn open(engine: &Engine, path: &Path, command: &str) -> Result<Self> {
+        Self::open_with(engine, path, command, |dir| lock(dir).map(Some))
     }
 
     /// Opens the database for reading, and locks it against programs that would write. Nothing is written: if the LOCK
     /// file is missing, as in a database that no program has opened since it was copied, no lock is taken.
-    pub(super) fn open_for_reading(path: &Path, command: &str) -> Result<Self> {
-        Self::open_with(path, command, Dir::lock_for_reading)
+    pub(super) fn open_for_reading(engine: &Engine, path: &Path, command: &str) -> Result<Self> {
+        Self::open_with(engine, path, command, Dir::lock_for_reading)
     }
 
     fn open_with(
+        engine: &Engine,
         path: &Path,
         command: &str,
         lock: impl Fn(&Dir) -> Result<Option<DatabaseLock>>,
     ) -> Result<Self> {
         let (above, dir) = Dir::open(path, Purpose::InPlace)?;
-        check_is_database(&dir)?;
+        let engine = engine.clone().files(Files::new(Arc::new(DirStorage::of(dir.clone()))));
+        check_is_database(Input { engine: &engine, dir: dir.path() })?;
         check_owner(&dir, command)?;
         check_platform(&dir)?;
         let undo = UndoFolder::of(&dir, above)?;
         let lock = lock(&dir)?;
-        Ok(Self { dir, undo, _lock: lock })
+        check_links(&dir)?;
+        Ok(Self { engine, dir, undo, _lock: lock })
+    }
+
+    pub(super) fn input(&self) -> Input<'_> {
+        Input { engine: &self.engine, dir: self.dir.path() }
     }
 }
 
-/// Fails if the folder is not that of a database, or of one of another format.
-pub(super) fn check_is_database(dir: &Dir) -> Result<()> {
-    let database = read_database(dir).ok();
-    let open =
-        |path: &Path| -> Option<Box<dyn ReadAt>> { Some(Box::new(dir.open_file(path.file_name()?).ok()?)) };
-    if let Some(found) = database.and_then(|database| FoundFormat::of_database(&database, &open)) {
-        return Err(Failure::other_format(dir.path(), &found));
-    }
-    match dir.look("CURRENT") {
-        Ok(Some(_)) => Ok(()),
-        Ok(None) => {
-            let is_of_database = |name: &OsString| {
-                let kind = name.to_str().and_then(FileKind::parse).map(|(kind, _)| kind);
-                matches!(kind, Some(FileKind::Table | FileKind::Log | FileKind::Manifest))
-            };
-            if dir.names()?.iter().any(is_of_database) {
-                let failure = Failure::refused(dir.path(), "CURRENT is missing").of_kind(ErrorKind::Missing);
-                return Err(failure.while_reading(dir.path()));
-            }
-            let text = format!("{}: {}", escape_path(dir.path()), nothing_at(dir.path()));
-            Err(Failure::failed(text, Some(ErrorKind::Missing)))
+/// Refuses links in place of files that hold data: the file itself has to be replaced.
+fn check_links(dir: &Dir) -> Result<()> {
+    for name in dir.names()? {
+        let kind = name.to_str().and_then(FileKind::parse).map(|(kind, _)| kind);
+        let is_data =
+            matches!(kind, Some(FileKind::Table | FileKind::Log | FileKind::Manifest | FileKind::Current));
+        let system = |error| Failure::system("looking at it", &dir.path_of(&name), &error);
+        if is_data && dir.look(&name).map_err(system)?.is_some_and(|found| found.is_link()) {
+            drop(dir.open_file(&name).map_err(system)?);
         }
-        Err(error) => Err(Failure::system("looking for it", &dir.path_of("CURRENT"), &error)),
     }
+    Ok(())
 }
 
 /// Refuses to work as root in another user's folder: that user may replace anything in it between two steps.

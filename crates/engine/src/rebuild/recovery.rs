@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use filterblock::{database::FileKind, escape_path};
 
 use super::journal::{Action, Journal};
-use super::source::{SourceTable, live_tables, read_database};
+use super::source::{SourceTable, live_tables};
 use super::{file_digest::current, place::DatabaseFolder};
-use crate::write::Dir;
-use crate::write::failure::{Failure, Result};
+use crate::write::{Dir, Failure, Input, Result};
 
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Recovered {
@@ -55,9 +54,9 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     if journal.keeps_undo || journal.action == Action::Undo {
         undo.sync()?;
     }
-    let live = check_complete(dir)?;
+    let live = check_complete(place.input())?;
     undo.remove_unfinished()?;
-    let found = current(dir)?;
+    let found = current(place.input())?;
     let recovered = if Some(&found) == journal.new.as_ref() {
         // After a rebuild, the old files have lower numbers than the new ones, so they may be removed in any order.
         remove_all(dir, &journal.old_files, (&live, &found.name), journal.action == Action::Undo)?;
@@ -91,8 +90,8 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
 }
 
 /// Makes sure that all live tables are there, before files are removed that might be needed in place of one.
-fn check_complete(dir: &Dir) -> Result<Vec<SourceTable>> {
-    let tables = read_database(dir).and_then(|database| live_tables(&database));
+fn check_complete(input: Input<'_>) -> Result<Vec<SourceTable>> {
+    let tables = input.database().and_then(|database| live_tables(&database));
     tables.map_err(|failure| {
         failure.and(
             "a run was cut off before, and nothing of what it left is removed while this is so: it may be all that is \

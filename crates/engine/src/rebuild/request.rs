@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use filterblock::LegacyHash;
 
-use crate::write::failure::{Failure, Result};
-use crate::{report::RebuildStatus, run::Watch};
+use crate::report::RebuildStatus;
 
 /// The work to do on a database.
 #[derive(Clone, Debug)]
-pub enum Request {
+pub enum RebuildMode {
     /// Make a second database in this folder, which appears complete or not at all.
-    To(PathBuf, Options),
+    To(PathBuf, RebuildOptions),
     /// Replace the tables of the database.
     InPlace {
         /// The options.
-        options: Options,
+        options: RebuildOptions,
         /// The old tables are kept for [`Undo`](Self::Undo).
         keeps_undo: bool,
     },
@@ -25,7 +24,7 @@ pub enum Request {
     Discard,
 }
 
-impl Request {
+impl RebuildMode {
     pub(super) const fn status(&self) -> RebuildStatus {
         match self {
             Self::To(_, options) | Self::InPlace { options, .. } if options.dry_run => RebuildStatus::DryRun,
@@ -38,22 +37,15 @@ impl Request {
 
 /// Options for the new tables and for making them.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RebuildOptions {
     /// The filters of the new tables.
     pub filters: FilterRequest,
     /// Tables that a rebuild would refuse, such as those whose blocks cannot be decoded, keep their bytes.
     pub keep_undecodable: bool,
     /// Keys that the comparator treats as equal are assumed to have equal bytes, whatever the comparator is.
     pub assume_bytewise_equality: bool,
-    /// The maximum number of tables to work on simultaneously; `None`: as many as there are processors.
-    pub jobs: Option<u16>,
-    /// Nothing is written.
+    /// Nothing is written in the folder of the database, or in that of the new one.
     pub dry_run: bool,
-}
-
-/// Fails once the program is asked to stop.
-pub(crate) fn check(watch: &dyn Watch) -> Result<()> {
-    if watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
 }
 
 /// The requested filters.

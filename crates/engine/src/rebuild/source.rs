@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use filterblock::database::{Database, DatabaseListing, FileKind, FileState, LiveTable, LogWriter, Manifest};
+use filterblock::database::{Database, FileKind, FileState, LiveTable, Manifest};
 use filterblock::table::IdbComparator;
 use filterblock::{escape_path, quote};
 
 use super::file_digest::{FileDigest, current};
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
-use crate::walk::{Source, copy_text};
+use crate::walk::{Sequential, copy_text};
 use crate::words::{counted, error_text};
-use crate::write::Dir;
-use crate::write::failure::{Failure, Result, is_system};
+use crate::write::failure::is_system;
+use crate::write::{Failure, Input, Result, encode_manifest};
 
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
@@ -24,8 +24,8 @@ const MAX_NUMBER: u64 = 1 << 62;
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
-pub(super) struct SourceDatabase {
-    pub(super) dir: Dir,
+pub(super) struct SourceDatabase<'e> {
+    pub(super) input: Input<'e>,
     pub(super) manifest: Manifest,
     pub(super) manifest_file: FileDigest,
     /// The live tables, ordered by number, the oldest first.
@@ -42,34 +42,34 @@ pub(super) struct SourceTable {
     pub(super) name: String,
 }
 
-impl SourceDatabase {
-    /// Reads the database in `dir`. Refuses it if it is damaged. A MANIFEST that ends within a record, as a killed
+impl<'e> SourceDatabase<'e> {
+    /// Reads the database. Refuses it if it is damaged. A MANIFEST that ends within a record, as a killed
     /// program leaves it, is accepted if only leftovers are missing in it. The new MANIFEST, in place too, has the
     /// state before that record, which LevelDB opens.
-    pub(super) fn read(dir: &Dir) -> Result<Self> {
-        Self::try_read(dir).map_err(|failure| failure.while_reading(dir.path()))
+    pub(super) fn read(input: Input<'e>) -> Result<Self> {
+        Self::try_read(input).map_err(|failure| failure.while_reading(input.dir))
     }
 
-    fn try_read(dir: &Dir) -> Result<Self> {
-        let manifest_file = current(dir)?;
-        let database = read_database(dir)?;
-        check_state(dir, &database, &manifest_file)?;
+    fn try_read(input: Input<'e>) -> Result<Self> {
+        let manifest_file = current(input)?;
+        let database = input.database()?;
+        check_state(input, &database, &manifest_file)?;
         let mut tables = live_tables(&database)?;
         tables.sort_by_key(|table| table.record.number);
         let mut pairs = tables.iter().zip(tables.iter().skip(1));
         if let Some((twice, _)) = pairs.find(|(a, b)| a.record.number == b.record.number) {
             let why = format!("table {} is on two levels", twice.record.number);
-            let failure = Failure::refused(&dir.path_of(&manifest_file.name), why);
+            let failure = Failure::refused(&input.path_of(&manifest_file.name), why);
             return Err(failure.of_kind(ErrorKind::Damaged));
         }
         let logs = database.logs().filter(|log| log.is_live);
         let logs = logs.filter_map(|log| Some(log.file.path()?.file_name()?.to_str()?.to_owned())).collect();
         let manifest = manifest(&database)?.clone();
-        let mut first_free = first_free(dir, &manifest)?;
+        let mut first_free = first_free(input, &manifest)?;
         if tables.iter().any(|table| table.name.ends_with(".sst")) {
             first_free = first_free.saturating_add(OPENING);
         }
-        Ok(Self { dir: dir.clone(), manifest, manifest_file, tables, logs, first_free })
+        Ok(Self { input, manifest, manifest_file, tables, logs, first_free })
     }
 
     /// Refuses a comparator that may treat keys of different bytes as equal: a filter from one would rule out the
@@ -81,7 +81,7 @@ impl SourceDatabase {
         let name = self.manifest.comparator().unwrap_or_default();
         let why = format!("keys are ordered by {}, not known here", quote(name));
         let remedy = "--assume-bytewise-equality, if it never takes different bytes for equal";
-        Err(Failure::refused(self.dir.path(), why).remedy(remedy))
+        Err(self.input.refused(why).remedy(remedy))
     }
 
     pub(super) fn has_idb_keys(&self) -> bool {
@@ -90,20 +90,20 @@ impl SourceDatabase {
 
     /// Fails if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier [`log_records`](Self::log_records).
     pub(super) fn check_unchanged(&self, logs: &[FileDigest]) -> Result<()> {
-        if current(&self.dir)? == self.manifest_file && self.log_records()? == logs {
+        if current(self.input)? == self.manifest_file && self.log_records()? == logs {
             return Ok(());
         }
         Err(Failure::in_use(format!(
             "{}: another program has opened it meanwhile: close that, and begin again",
-            escape_path(self.dir.path())
+            escape_path(self.input.dir)
         )))
     }
 
     /// Returns the live logs with the lengths and checksums that they have now.
     pub(super) fn log_records(&self) -> Result<Vec<FileDigest>> {
         let record = |name: &String| {
-            FileDigest::read(&self.dir, name.clone())
-                .map_err(|error| Failure::system("reading it", &self.dir.path_of(name), &error))
+            let read = FileDigest::read(name, self.input.source(name).map(Sequential::new));
+            read.map_err(|error| self.input.failed(name, &error))
         };
         self.logs.iter().map(record).collect()
     }
@@ -130,11 +130,7 @@ impl SourceDatabase {
             edit.log_number = Some(log_number);
         }
         edit.next_file_number = edit.next_file_number.max(Some(number.saturating_add(1)));
-        let mut record = Vec::new();
-        let mut log = LogWriter::new(Vec::new());
-        let encoded = edit.encode(&mut record).and_then(|()| log.add_record(&record));
-        encoded.map_err(|error| Failure::of(error, self.dir.path()))?;
-        Ok(log.into_writer())
+        Ok(encode_manifest(&edit, self.input.dir)?.0)
     }
 
     pub(super) fn table_bytes(&self) -> u64 {
@@ -144,47 +140,14 @@ impl SourceDatabase {
 
 /// Refuses a database of which the next program that opens it may delete entries, and one whose log is missing. Files
 /// that hold the only copy of entries would not be in the new MANIFEST, which a repair could still find by the old one.
-fn check_state(dir: &Dir, database: &Database, manifest_file: &FileDigest) -> Result<()> {
-    let open = |path: &Path| {
-        let file = dir.open_file(path.file_name().unwrap_or_default())?;
-        Ok(Box::new(file) as Box<dyn Source>)
-    };
-    let faults = faults_of(database, &|| Some(dir.path_of(&manifest_file.name)), Some(&open));
+fn check_state(input: Input<'_>, database: &Database, manifest_file: &FileDigest) -> Result<()> {
+    let open = |path: &Path| input.engine.files.storage().open(path);
+    let faults = faults_of(database, &|| Some(input.path_of(&manifest_file.name)), Some(&open));
     let titles = faults.iter().map(StateFault::title).collect::<Vec<_>>().join("; ");
     match faults.is_empty() {
         true => Ok(()),
-        false => Err(Failure::refused(dir.path(), titles).of_kind(ErrorKind::Damaged)),
+        false => Err(input.refused(titles).of_kind(ErrorKind::Damaged)),
     }
-}
-
-/// Reads the database in an open folder: its names, then CURRENT and the MANIFEST.
-pub(super) fn read_database(dir: &Dir) -> Result<Database> {
-    let mut listing = Vec::new();
-    for name in dir.names()? {
-        // A file that is named as copies are may be a table that is missing.
-        let kind = |name| FileKind::parse(name).or_else(|| FileKind::parse_copy(name));
-        let Some((name, kind)) = name.to_str().and_then(|name| Some((name, kind(name)?.0))) else { continue };
-        let system = |error| Failure::system("looking at it", &dir.path_of(name), &error);
-        match dir.look_behind(name).map_err(system)? {
-            Some(found) if found.is_file() => listing.push((name.to_owned(), found.len)),
-            // In place, links are refused: the file itself has to be replaced.
-            Some(found) if found.is_link() && is_data(kind) && FileKind::parse(name).is_some() => {
-                drop(dir.open_file(name).map_err(system)?)
-            }
-            _ => {}
-        }
-    }
-    let mut listing = DatabaseListing::new(listing).in_dir(dir.path());
-    while let Some(name) = listing.wanted() {
-        let file = dir.open_file(name);
-        listing.supply_from(file);
-    }
-    Ok(listing.into_database())
-}
-
-/// Returns true for the kinds of files that hold the data of a database. Other files can be left out of a copy.
-fn is_data(kind: FileKind) -> bool {
-    matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest | FileKind::Current)
 }
 
 fn manifest(database: &Database) -> Result<&Manifest> {
@@ -228,12 +191,12 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
 }
 
 /// The first number that is greater than those of all files, according to the MANIFEST and to the names in the folder.
-fn first_free(dir: &Dir, manifest: &Manifest) -> Result<u64> {
+fn first_free(input: Input<'_>, manifest: &Manifest) -> Result<u64> {
     let logs = [manifest.log_number(), manifest.prev_log_number()];
     let mut first =
         logs.map(|log| log.saturating_add(1)).into_iter().fold(manifest.next_file_number(), u64::max);
-    for name in dir.names()? {
-        if let Some((_, number)) = name.to_str().and_then(FileKind::parse) {
+    for name in input.names()? {
+        if let Some((_, number)) = FileKind::parse(&name) {
             first = first.max(number.saturating_add(1));
         }
     }
@@ -243,7 +206,7 @@ fn first_free(dir: &Dir, manifest: &Manifest) -> Result<u64> {
     if first > MAX_NUMBER {
         let why =
             format!("a file has the number {}, and the greatest is {MAX_NUMBER}", first.saturating_sub(1));
-        return Err(Failure::refused(dir.path(), why).of_kind(ErrorKind::Unsupported));
+        return Err(input.refused(why).of_kind(ErrorKind::Unsupported));
     }
     Ok(first)
 }

@@ -1,28 +1,23 @@
 //! One table, rewritten with other filters.
 
-use std::io::{self, Seek as _, Write};
-use std::{cell::Cell, fs::File, mem, path::Path, rc::Rc};
+use std::io::{self, Write};
+use std::{cell::Cell, mem, path::Path, rc::Rc};
 
-use filterblock::table::{IdbComparator, Rewriter, Table, WriteOptions};
+use filterblock::table::{IdbComparator, ReadAt as _, Rewriter, WriteOptions};
 use filterblock::{Error, KeyFormat, escape_path, quote};
 
-use super::filters::{TableFilters, open, open_file};
-use super::request::{Options, check};
-use crate::run::Watch;
-use crate::write::failure::{Failure, Result};
-use crate::write::{Dir, NewFile};
+use super::filters::{OldTable, TableFilters, open};
+use crate::walk::Source;
+use crate::write::{Failure, Input, Output, OutputFile, Result, copy_file};
 
-/// The unit, in bytes, in which file systems share space between files.
-const SHARED_UNIT: u64 = 4096;
 /// The minimum number of bytes that a report of progress covers, except for the last report.
 const PROGRESS_STEP: u64 = 256 << 10;
 
+/// A new file: never a hard link to the old table, for a program that opens the database before the commit may write to it.
 #[derive(Clone, Copy)]
-pub(super) enum OutputFile<'a> {
-    /// Never a hard link to the old table: a program that opens the database before the commit may write to this file.
-    File(&'a Dir, &'a str),
-    /// Nowhere: only the size of the table is of interest.
-    Nowhere,
+pub(super) struct Target<'a> {
+    pub(super) output: &'a dyn Output,
+    pub(super) name: &'a str,
 }
 
 /// A table in its new state: rewritten, or left as it was.
@@ -35,26 +30,25 @@ pub(super) struct Rewritten {
     pub(super) kept: Option<Failure>,
 }
 
-/// Rewrites the table. After an error, no new file is left, unless removing it or copying the old table failed.
+/// Rewrites the table. After an error, no new file is left, unless removing it or copying the old table failed. `target`:
+/// `None` if only the size of the table is of interest.
 pub(super) fn rewrite(
-    (dir, name): (&Dir, &str),
-    target: OutputFile<'_>,
+    input: Input<'_>,
+    name: &str,
+    target: Option<Target<'_>>,
     filters: Option<&TableFilters>,
-    request: &Options,
-    watch: &dyn Watch,
+    keep_undecodable: bool,
 ) -> Result<Rewritten> {
     let may_be_filtered = match filters {
-        Some(filters) if filters.idb_keys => refuse_equal_keys(dir, name, watch),
+        Some(filters) if filters.idb_keys => refuse_equal_keys(input, name),
         _ => Ok(()),
     };
-    let result = may_be_filtered.and_then(|()| try_rewrite((dir, name), target, filters, watch));
+    let result = may_be_filtered.and_then(|()| try_rewrite(input, name, target, filters));
     let Err(failure) = result else { return result };
-    if let OutputFile::File(folder, new) = target {
-        folder.remove(new)?;
-    }
+    target.map_or(Ok(()), |target| target.output.remove(target.name))?;
     match failure.is_refusal() {
-        true if request.keep_undecodable => keep((dir, name), target, failure),
-        true => match failure.while_reading(dir.path()) {
+        true if keep_undecodable => keep(input, name, target, failure),
+        true => match failure.while_reading(input.dir) {
             failure if failure.remedies.is_empty() => {
                 Err(failure.remedy("--keep-undecodable leaves it as it is"))
             }
@@ -65,9 +59,9 @@ pub(super) fn rewrite(
 }
 
 /// Refuses keys that equal keys with other bytes in the order of Chromium's IndexedDB: a filter would rule these out.
-fn refuse_equal_keys(dir: &Dir, name: &str, watch: &dyn Watch) -> Result<()> {
-    let (_, table) = open(dir, name)?;
-    let failure = |error: Error| Failure::of(error, &dir.path_of(name));
+fn refuse_equal_keys(input: Input<'_>, name: &str) -> Result<()> {
+    let table = open(input, name)?;
+    let failure = |error: Error| Failure::of(error, &input.path_of(name));
     let mut block = table.index();
     for handle in table.data_blocks() {
         block.enter(&table, handle.map_err(failure)?).map_err(failure)?;
@@ -75,43 +69,37 @@ fn refuse_equal_keys(dir: &Dir, name: &str, watch: &dyn Watch) -> Result<()> {
             let key = KeyFormat::LevelDb.user_key(block.key()).unwrap_or(block.key());
             if !IdbComparator::is_exact(key) {
                 let why = format!("has keys that {} takes for equal, as {}", IdbComparator::NAME, quote(key));
-                return Err(Failure::refused(&dir.path_of(name), why));
+                return Err(Failure::refused(&input.path_of(name), why));
             }
         }
-        check(watch)?;
+        input.check()?;
     }
     Ok(())
 }
 
 fn try_rewrite(
-    (dir, name): (&Dir, &str),
-    target: OutputFile<'_>,
+    input: Input<'_>,
+    name: &str,
+    target: Option<Target<'_>>,
     filters: Option<&TableFilters>,
-    watch: &dyn Watch,
 ) -> Result<Rewritten> {
-    let path = &dir.path_of(name);
-    let (file, table) = open(dir, name)?;
+    let path = &input.path_of(name);
+    let table = &open(input, name)?;
     let looked = |error: io::Error| Failure::system("looking at it", path, &error);
-    let before = Dir::status_of(&file).map_err(looked)?;
+    let before = table.source().version().map_err(looked)?;
     let mut options = WriteOptions::default().internal_keys(true);
     if let Some(filters) = filters {
         options = options.filter_policies(vec![filters.policy.clone()]).base_lg(filters.base_lg);
     }
-    let (output, new) = match target {
-        OutputFile::File(folder, new) => (Some(folder.create(new)), folder.path_of(new)),
-        OutputFile::Nowhere => (None, path.clone()),
-    };
+    let new = target.map_or_else(|| path.clone(), |target| target.output.path_of(target.name));
     let system = |error: io::Error| Failure::system("writing it", &new, &error);
-    let output = output.transpose().map_err(system)?;
-    let (output, done) = write(&table, Output::new(output, &file), &options, (path, &new), watch)?;
-    if let Some(output) = output.file {
-        output.copy_attributes(&file).map_err(|error| {
-            Failure::system("giving it owner, mode, attributes and times of the old table", &new, &error)
-        })?;
-        output.sync().map_err(system)?;
-    }
-    let now = dir.look_behind(name).map_err(looked)?;
-    if !now.is_some_and(|now| now.is_unchanged_since(&before)) {
+    let file = target.map(|target| target.output.create(target.name, Some(&**table.source())));
+    let file = file.transpose().map_err(system)?;
+    let (written, done) =
+        write(table, NewTableFile::new(file, &**table.source()), &options, (path, &new), input)?;
+    written.file.map_or(Ok(()), OutputFile::finish).map_err(system)?;
+    // A file of another length, too, was written to.
+    if input.source(name).and_then(|now| now.version()).map_err(looked)? != before {
         let text = format!(
             "{}: the file was changed while it was read; close the program that did it",
             escape_path(path)
@@ -123,12 +111,12 @@ fn try_rewrite(
 
 /// Copies all blocks, and writes the new filters. `new`: the path for errors of the writer.
 fn write<'f>(
-    table: &Table<File>,
-    output: Output<'f>,
+    table: &OldTable,
+    output: NewTableFile<'f>,
     options: &WriteOptions,
     (path, new): (&Path, &Path),
-    watch: &dyn Watch,
-) -> Result<(Output<'f>, Rewritten)> {
+    input: Input<'_>,
+) -> Result<(NewTableFile<'f>, Rewritten)> {
     // Errors of the table have its path already.
     let at = |error: Error| Failure::of(error, new);
     let is_data = Rc::clone(&output.is_data);
@@ -138,13 +126,13 @@ fn write<'f>(
         let unreported = rewriter.file_size() - reported;
         if unreported >= PROGRESS_STEP {
             reported += unreported;
-            watch.add(unreported);
-            check(watch)?;
+            input.engine.watch.add(unreported);
+            input.check()?;
         }
     }
     is_data.set(false);
     let (output, summary) = rewriter.finish().map_err(|failed| at(failed.into_error()))?;
-    watch.add(table.file_size().saturating_sub(reported));
+    input.engine.watch.add(table.file_size().saturating_sub(reported));
     let rewritten = Rewritten {
         size: summary.file_size,
         filter_size: summary.filters.first().map(|filters| filters.size),
@@ -155,37 +143,28 @@ fn write<'f>(
 }
 
 /// A new table. Its data blocks are copied from file to file, at the same offsets, so that file systems can share them.
-struct Output<'f> {
+struct NewTableFile<'f> {
     /// `None`: nothing is written.
-    file: Option<NewFile>,
-    source: &'f File,
+    file: Option<Box<dyn OutputFile>>,
+    source: &'f dyn Source,
     /// The number of bytes that have yet to be copied from `source`.
     uncopied: u64,
     /// Data blocks are being written.
     is_data: Rc<Cell<bool>>,
 }
 
-impl<'f> Output<'f> {
-    fn new(file: Option<NewFile>, source: &'f File) -> Self {
+impl<'f> NewTableFile<'f> {
+    fn new(file: Option<Box<dyn OutputFile>>, source: &'f dyn Source) -> Self {
         Self { file, source, uncopied: 0, is_data: Rc::new(Cell::new(true)) }
     }
 
     fn copy_data(&mut self) -> io::Result<()> {
-        let (len, mut source) = (mem::take(&mut self.uncopied), self.source);
-        let Some(file) = &mut self.file else { return Ok(()) };
-        source.rewind()?;
-        // Only whole units can be shared.
-        let whole = len / SHARED_UNIT * SHARED_UNIT;
-        let copied = file.copy_from(source, whole)?;
-        let copied = copied + file.copy_from(source, len - whole)?;
-        if copied < len {
-            return Err(io::Error::other(format!("expected {len} bytes of data blocks, found {copied}")));
-        }
-        Ok(())
+        let (len, source) = (mem::take(&mut self.uncopied), self.source);
+        self.file.as_mut().map_or(Ok(()), |file| file.copy_from(source, len))
     }
 }
 
-impl Write for Output<'_> {
+impl Write for NewTableFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_data.get() {
             self.uncopied += bytes.len() as u64;
@@ -201,12 +180,10 @@ impl Write for Output<'_> {
 }
 
 /// Copies the old table as it is to the target, for the reason `why`.
-fn keep((dir, name): (&Dir, &str), target: OutputFile<'_>, why: Failure) -> Result<Rewritten> {
-    if let OutputFile::File(folder, new) = target {
-        dir.copy(name, folder, new)?;
-    }
-    let found = open_file(dir, name).and_then(|file| {
-        Dir::status_of(&file).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
-    })?;
-    Ok(Rewritten { size: found.len, filter_size: None, entries: None, kept: Some(why) })
+fn keep(input: Input<'_>, name: &str, target: Option<Target<'_>>, why: Failure) -> Result<Rewritten> {
+    let size = match target {
+        Some(target) => copy_file(input, name, target.output, target.name)?,
+        None => input.source(name).and_then(|file| file.len()).map_err(|error| input.failed(name, &error))?,
+    };
+    Ok(Rewritten { size, filter_size: None, entries: None, kept: Some(why) })
 }

@@ -8,6 +8,7 @@ use super::file_digest::{current, set_current};
 use super::journal::{Action, Journal};
 use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord};
 use super::{place::DatabaseFolder, recovery};
+use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildStatus, Report};
 use crate::words::path_word;
 use crate::write::failure::{Failure, Result};
@@ -15,8 +16,8 @@ use crate::write::{Dir, Status};
 
 /// Brings back the tables that a rebuild replaced, if nothing was written since. After an error, the database is as it
 /// was, unless only the sync after the commit failed.
-pub(super) fn undo(path: &Path) -> Result<Report> {
-    let place = &DatabaseFolder::open(path, "filterblock rebuild --undo DB")?;
+pub(super) fn undo(engine: &Engine, path: &Path) -> Result<Report> {
+    let place = &DatabaseFolder::open(engine, path, "filterblock rebuild --undo DB")?;
     let recovered = recovery::recover(place)?;
     let mut report = Report::default();
     if recovered.is_end_of_undo() {
@@ -55,8 +56,8 @@ fn bring_back_all(place: &DatabaseFolder, report: &mut Report) -> Result<()> {
 }
 
 /// Removes the folder with the tables that a rebuild replaced.
-pub(super) fn discard(path: &Path) -> Result<Report> {
-    let place = &DatabaseFolder::open(path, "filterblock rebuild --discard DB")?;
+pub(super) fn discard(engine: &Engine, path: &Path) -> Result<Report> {
+    let place = &DatabaseFolder::open(engine, path, "filterblock rebuild --discard DB")?;
     let recovered = recovery::recover(place)?;
     let notes = recovery::note(&recovered, &place.dir).into_iter().collect();
     let mut report = Report { notes, ..Report::default() };
@@ -89,7 +90,7 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
             format!("to delete the old tables: filterblock rebuild --discard {}", path_word(dir.path()));
         Failure::refused(dir.path(), why).remedy(discard)
     };
-    if current(dir)? != record.rebuilt {
+    if current(place.input())? != record.rebuilt {
         return Err(written("was opened"));
     }
     for log in &record.logs {

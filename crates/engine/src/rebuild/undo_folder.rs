@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
-use super::file_digest::{FileDigest, current_name};
-use super::filters::open_file;
+use super::file_digest::{FileDigest, name_in_current};
 use crate::report::{ErrorKind, RebuildStatus};
 use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};
 use crate::write::failure::{Failure, Result};
@@ -172,8 +171,8 @@ impl UndoFolder {
             let failure = Failure::refused(self.database.path(), why);
             return Err(failure.remedy("--no-undo does without this folder"));
         }
-        let like_file = open_file(&self.database, like)?;
-        let given = folder.create(TRIAL).and_then(|file| file.copy_attributes(&like_file));
+        let like_file = self.database.open_file(like);
+        let given = like_file.and_then(|like| folder.create(TRIAL)?.copy_attributes(&like));
         given.map_err(|error| {
             let action = "giving a new file its owner, mode, attributes and times";
             Failure::system(action, &self.database.path_of(like), &error)
@@ -331,7 +330,7 @@ fn contents(folder: &Dir) -> Result<Contents> {
 
 /// Returns true if [`TRIAL`] may be from `try_out`: it names a MANIFEST, as the database's CURRENT does, or is empty.
 fn is_of_trial(folder: &Dir) -> bool {
-    current_name(folder).is_ok()
+    name_in_current(folder.open_file(TRIAL), &folder.path_of(TRIAL)).is_ok()
         || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)
 }
 

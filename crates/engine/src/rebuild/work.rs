@@ -1,25 +1,20 @@
 //! A database, and the work on its tables: the common part of rebuilding in place and into another folder.
 
-use std::path::Path;
+use filterblock::database::LiveTable;
 
-use filterblock::database::{LiveTable, Manifest};
-
-use super::filters::{Filters, open_file, survey};
-use super::request::{FilterRequest, Options, check};
+use super::filters::{Filters, survey};
+use super::request::{FilterRequest, RebuildOptions};
 use super::source::{SourceDatabase, SourceTable};
-use super::table::{OutputFile, Rewritten, rewrite};
+use super::table::{Rewritten, Target, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus};
-use crate::run::{Watch, try_map};
-use crate::walk::{READ_AHEAD, TableRecord, Windowed};
-use crate::write::Dir;
-use crate::write::failure::{Failure, Result};
-use crate::{audit::verify, engine::Engine};
+use crate::run::try_map;
+use crate::walk::TableRecord;
+use crate::write::{Failure, Output, Result, read_back, release};
 
 pub(super) struct RebuildWork<'r> {
-    pub(super) source: SourceDatabase,
+    pub(super) source: SourceDatabase<'r>,
     pub(super) filters: Filters,
-    request: &'r Options,
-    watch: &'r dyn Watch,
+    options: &'r RebuildOptions,
     /// The filters that each table has now; `None`: it has no filters, or they are not known.
     before: Vec<Option<FiltersReport>>,
 }
@@ -33,27 +28,29 @@ pub(super) struct RebuildTable<'w> {
 }
 
 impl<'r> RebuildWork<'r> {
-    pub(super) fn new(source: SourceDatabase, request: &'r Options, watch: &'r dyn Watch) -> Result<Self> {
-        let makes_filters = !matches!(request.filters, FilterRequest::Drop);
-        if makes_filters && !request.assume_bytewise_equality {
+    /// `is_written`: the new tables will be, and are read back.
+    pub(super) fn new(
+        source: SourceDatabase<'r>,
+        options: &'r RebuildOptions,
+        is_written: bool,
+    ) -> Result<Self> {
+        let makes_filters = !matches!(options.filters, FilterRequest::Drop);
+        if makes_filters && !options.assume_bytewise_equality {
             source.check_comparator()?;
         }
+        let input = source.input;
         let look = |table: &SourceTable| {
-            check(watch)?;
-            survey(&source.dir, &table.name, request.keep_undecodable)
+            input.check()?;
+            survey(input, &table.name, options.keep_undecodable)
         };
-        let before = try_map(request.jobs, source.tables.iter().collect(), look)?;
+        let before = try_map(input.engine.jobs, source.tables.iter().collect(), look)?;
         let found: Vec<_> =
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
-        let idb_keys = source.has_idb_keys() && !request.assume_bytewise_equality;
-        let filters = Filters::choose(request, idb_keys, &source.dir, &found, watch)?;
-        let passes = if request.dry_run { 1 } else { 2 };
-        watch.expect(source.table_bytes().saturating_mul(passes), true);
-        Ok(Self { source, filters, request, watch, before })
-    }
-
-    pub(super) const fn watch(&self) -> &'r dyn Watch {
-        self.watch
+        let idb_keys = source.has_idb_keys() && !options.assume_bytewise_equality;
+        let filters = Filters::choose(options, idb_keys, input, &found)?;
+        let passes = if is_written { 2 } else { 1 };
+        input.engine.watch.expect(source.table_bytes().saturating_mul(passes), true);
+        Ok(Self { source, filters, options, before })
     }
 
     /// Returns all tables, the oldest first, with new numbers, which are greater than every number that was used.
@@ -79,23 +76,34 @@ impl<'r> RebuildWork<'r> {
         (self.source.table_bytes(), self.source.tables.len() as u64)
     }
 
-    /// Rewrites tables, several at once. `target`: each file's folder and name; `None`: only finds the table's size.
-    pub(super) fn rewrite<'t>(
+    /// Rewrites tables, several at once, and reads each back before it leaves. `name`: that of the new file. Without an
+    /// output, only finds the tables' sizes.
+    pub(super) fn rewrite(
         &self,
         jobs: &[RebuildTable<'_>],
-        target: impl Fn(&RebuildTable<'_>) -> Option<(&'t Dir, String)> + Sync,
+        output: Option<&dyn Output>,
+        name: impl Fn(&RebuildTable<'_>) -> String + Sync,
     ) -> Result<Vec<NewTable>> {
-        try_map(self.request.jobs, jobs.iter().collect(), |job| self.rewrite_one(job, target(job)))
+        let rewrite = |job: &RebuildTable<'_>| {
+            let name = name(job);
+            let target = output.map(|output| Target { output, name: &name });
+            let table = self.rewrite_one(job, target)?;
+            if let Some(target) = target {
+                self.read_back(&table, target)?;
+                release(target.output, target.name)?;
+            }
+            Ok(table)
+        };
+        try_map(self.source.input.engine.jobs, jobs.iter().collect(), rewrite)
     }
 
-    fn rewrite_one(&self, job: &RebuildTable<'_>, target: Option<(&Dir, String)>) -> Result<NewTable> {
-        check(self.watch)?;
+    fn rewrite_one(&self, job: &RebuildTable<'_>, target: Option<Target<'_>>) -> Result<NewTable> {
+        let input = self.source.input;
+        input.check()?;
         let old = &job.table.record;
         let filters = self.filters.of(job.before);
-        let source = (&self.source.dir, &*job.table.name);
-        let target = target.as_ref().map_or(OutputFile::Nowhere, |(dir, name)| OutputFile::File(dir, name));
         let Rewritten { size, filter_size, entries, kept } =
-            rewrite(source, target, filters.as_ref(), self.request, self.watch)?;
+            rewrite(input, &job.table.name, target, filters.as_ref(), self.options.keep_undecodable)?;
         let mut record = old.clone();
         (record.number, record.size) = (job.number, size);
         let new_filters = match (&kept, filters, filter_size) {
@@ -121,62 +129,42 @@ impl<'r> RebuildWork<'r> {
             new_filters,
             old_name: job.table.name.clone(),
         };
-        Ok(NewTable { record, report })
+        Ok(NewTable { old_number: old.number, record, report })
     }
 
-    /// Verifies the rewritten tables in `dir`, and that they are those of the new MANIFEST, given by its contents.
-    pub(super) fn verify(&self, dir: &Dir, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
-        let manifest =
-            Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
-        let verify = |table: &NewTable| {
-            check(self.watch)?;
-            // A table is kept because the rebuild refused it, so it may have faults.
-            let is_kept = table.report.status == TableStatus::Unchanged;
-            if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
-        };
-        try_map(self.request.jobs, tables.iter().collect(), verify).map(|_| ())
-    }
-
-    fn verify_table(&self, dir: &Dir, manifest: &Manifest, table: &NewTable) -> Result<()> {
-        let name = &table.report.new_name;
-        let path = &dir.path_of(name);
-        let live = manifest.table(table.record.number);
-        if live != Some(&table.record) {
-            let why = "is not the table that the new MANIFEST lists";
-            return Err(Failure::refused(path, why));
+    fn read_back(&self, table: &NewTable, target: Target<'_>) -> Result<()> {
+        let input = self.source.input;
+        input.check()?;
+        // A table is kept because the rebuild refused it, so it may have faults.
+        if table.report.status == TableStatus::Unchanged {
+            return Ok(());
         }
+        let manifest = &self.source.manifest;
         let record = TableRecord {
             comparator: manifest.comparator(),
             is_bytewise: manifest.is_bytewise(),
-            live,
+            live: Some(&table.record),
             is_unlisted: false,
-            overlapped: manifest.overlapped_by(&table.record),
+            overlapped: manifest.table(table.old_number).and_then(|old| manifest.overlapped_by(old)),
         };
-        let file = open_file(dir, name)?;
-        let progress = |bytes| self.watch.add(bytes);
-        let verdict = verify::table(
-            Windowed::new(file, READ_AHEAD),
-            Some(&record),
-            false,
-            &Engine::new(),
-            false,
-            &progress,
-        );
-        let problems = verdict.problems.to_list();
+        let checked = read_back(target.output, target.name, &record, input.engine)?;
+        let problems = checked.problems.to_list();
         let Some(problem) = problems.first() else { return Ok(()) };
         let failure = match problem.code {
             code if code.is_of_filters() => {
-                Failure::refused(path, problem).and("this is a fault of this program")
+                let path = target.output.path_of(&table.report.new_name);
+                Failure::refused(&path, problem).and("this is a fault of this program")
             }
             // The old table is named, as the new one is about to be removed.
-            _ => Failure::refused(&self.source.dir.path_of(&table.report.old_name), problem)
+            _ => Failure::refused(&input.path_of(&table.report.old_name), problem)
                 .and("the table was so before; `filterblock verify` tells more"),
         };
-        Err(Failure { kind: verdict.problems.kind(), ..failure })
+        Err(Failure { kind: checked.problems.kind(), ..failure })
     }
 }
 
 pub(super) struct NewTable {
+    old_number: u64,
     pub(super) record: LiveTable,
     pub(super) report: TableReport,
 }

@@ -8,7 +8,7 @@ use filterblock::policy::Origin;
 use filterblock::table::{IdbComparator, Table};
 
 use super::fragments::{Fragments, Piece};
-use super::input::{Input, InputFile, Listing};
+use super::input::{InputFile, Listing};
 use super::manifests::Manifests;
 use super::order::KeyOrder;
 use super::table::{options, split};
@@ -17,7 +17,7 @@ use crate::report::ErrorKind;
 use crate::run::try_map;
 use crate::walk::FoundFormat;
 use crate::words::scan_command;
-use crate::write::{Failure, Result};
+use crate::write::{Failure, Input, Result};
 
 /// Entries to read to tell whether a table is of a database.
 const FIRST: usize = 16;

@@ -1,75 +1,10 @@
 //! The files of a damaged database: whatever can be listed and opened.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
-use std::io;
-use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
-use filterblock::escape_path;
 
-use crate::engine::Engine;
-use crate::walk::SharedFile;
-use crate::write::{Failure, Result};
-
-/// The folder of the database, and the engine whose storage it is in.
-#[derive(Clone, Copy)]
-pub(super) struct Input<'e> {
-    pub(super) engine: &'e Engine,
-    pub(super) dir: &'e Path,
-}
-
-impl Input<'_> {
-    pub(super) fn path_of(&self, name: &str) -> PathBuf {
-        self.dir.join(name)
-    }
-
-    pub(super) fn open(&self, name: &str) -> io::Result<SharedFile> {
-        self.engine.files.open(&self.path_of(name))
-    }
-
-    /// The tables, logs and MANIFESTs.
-    pub(super) fn list(&self) -> Result<Listing> {
-        let storage = self.engine.files.storage();
-        let system = |error: io::Error| Failure::system("listing it", self.dir, &error);
-        let files = storage.list(self.dir).map_err(system)?.unwrap_or_default();
-        let others = storage.others(self.dir).map_err(system)?;
-        let has_lost_folder = storage.list(&self.path_of(LOST)).is_ok_and(|found| found.is_some());
-        let mut listing = Listing { has_lost_folder, ..Listing::default() };
-        files.into_iter().for_each(|(name, len)| listing.add(name, len));
-        let strays = others.into_iter().filter_map(|(name, why)| {
-            let (kind, number) = named(&name)?;
-            Some(Stray { kind, number, name, why })
-        });
-        listing.strays.extend(strays);
-        listing.sort();
-        Ok(listing)
-    }
-
-    pub(super) fn refused(&self, why: impl Display) -> Failure {
-        Failure::refused(self.dir, why)
-    }
-
-    /// The failure to read a file.
-    pub(super) fn failed(&self, name: &str, error: &io::Error) -> Failure {
-        let path = self.path_of(name);
-        match is_locked(error) {
-            true => Failure::in_use(format!("{}: another program has it open: close it", escape_path(&path))),
-            false => Failure::system("reading it", &path, error),
-        }
-    }
-
-    /// Fails once the program is asked to stop.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.engine.watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
-    }
-}
-
-/// True if another program has the file open for itself alone, which only Windows knows.
-pub(super) fn is_locked(error: &io::Error) -> bool {
-    // `ERROR_SHARING_VIOLATION` and `ERROR_LOCK_VIOLATION`.
-    cfg!(windows) && matches!(error.raw_os_error(), Some(32 | 33))
-}
+use crate::write::{Input, Result};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct InputFile {
@@ -141,6 +76,23 @@ fn is_foreign(name: &str) -> bool {
 }
 
 impl Listing {
+    /// The tables, logs and MANIFESTs.
+    pub(super) fn of(input: Input<'_>) -> Result<Self> {
+        let storage = input.engine.files.storage();
+        let files = storage.list(input.dir).map_err(|error| input.not_listed(&error))?.unwrap_or_default();
+        let others = storage.others(input.dir).map_err(|error| input.not_listed(&error))?;
+        let has_lost_folder = storage.list(&input.path_of(LOST)).is_ok_and(|found| found.is_some());
+        let mut listing = Self { has_lost_folder, ..Self::default() };
+        files.into_iter().for_each(|(name, len)| listing.add(name, len));
+        let strays = others.into_iter().filter_map(|(name, why)| {
+            let (kind, number) = named(&name)?;
+            Some(Stray { kind, number, name, why })
+        });
+        listing.strays.extend(strays);
+        listing.sort();
+        Ok(listing)
+    }
+
     /// Adds a file, if its name is that of a table, a log or a MANIFEST, or like one.
     fn add(&mut self, name: String, len: u64) {
         match named(&name) {

@@ -4,11 +4,11 @@ use filterblock::quote;
 
 use super::RepairRequest;
 use super::examine::Fit;
-use super::input::{Input, InputFile};
+use super::input::InputFile;
 use super::manifests::{Manifests, unknown_order};
 use super::order::KeyOrder;
 use crate::report::ErrorKind;
-use crate::write::Result;
+use crate::write::{Input, Result};
 
 pub(super) struct FoundOrder {
     pub(super) order: KeyOrder,

@@ -9,14 +9,14 @@ use filterblock::table::ReadAt as _;
 use filterblock::{OtherFormat, quote};
 
 use super::fragments::{Fragments, Piece};
-use super::input::{Input, InputFile, Listing, Stray};
+use super::input::{InputFile, Listing, Stray};
 use super::patched::{Patch, Patched};
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::ErrorKind;
 use crate::walk::Sequential;
 use crate::walk::format::told_by;
 use crate::words::scan_command;
-use crate::write::{Failure, Result};
+use crate::write::{Failure, Input, Result};
 
 /// A MANIFEST as far as it could be read.
 pub(super) struct FoundManifest {

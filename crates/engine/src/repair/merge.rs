@@ -6,13 +6,12 @@ use std::io;
 
 use filterblock::KeyFormat;
 
-use super::input::Input;
 use super::members::{Member, Saved};
 use super::operations::{LogEntry, Operations, RunCursor};
 use super::order::KeyOrder;
 use super::table::{SavedTable, TableCursor};
 use crate::walk::{SharedFile, Windowed};
-use crate::write::{Failure, Result};
+use crate::write::{Failure, Input, Result};
 
 pub(super) struct Entry<'a> {
     pub(super) user_key: &'a [u8],

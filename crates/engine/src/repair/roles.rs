@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use filterblock::database::{FileKind, LiveTable, Manifest};
 
-use super::input::{Input, Stray};
+use super::input::Stray;
 use super::lost::Place;
 use super::manifests::{FoundManifest, is_newer};
 use super::members::{Member, Role, Saved};
@@ -12,7 +12,7 @@ use super::merge::Merge;
 use super::order::KeyOrder;
 use super::survey::Survey;
 use super::table::SavedTable;
-use crate::write::Result;
+use crate::write::{Input, Result};
 
 /// Later files to pair a file with for one shared entry: thousands of files may have it.
 const MOST_SHARING: usize = 32;

@@ -7,7 +7,6 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use super::decide::{Decider, SavedKey, Sink};
-use super::input::Input;
 use super::lost::Losses;
 use super::members::Member;
 use super::merge::Merge;
@@ -20,10 +19,9 @@ use crate::run::number_of_jobs;
 #[cfg(feature = "fs")]
 use crate::walk::Files;
 use crate::words::counted;
-use crate::write::output::write_file;
 #[cfg(feature = "fs")]
 use crate::write::{DirStorage, NewFolder, NoOutput};
-use crate::write::{Failure, Output, Result};
+use crate::write::{Failure, Input, Output, Result, write_file};
 
 impl Engine {
     /// Makes a new database in `output` from the readable parts of the one in the folder `database`, which stays as it is.
@@ -84,8 +82,6 @@ fn repair(input: Input<'_>, request: &RepairRequest, output: &mut dyn Output) ->
     let current = format!("{}\n", manifest_name());
     for (name, contents) in [(manifest_name(), manifest), ("CURRENT".to_owned(), current.into_bytes())] {
         write_file(survey.output, &name, &contents)?;
-        let left = survey.output.release(&name);
-        left.map_err(|error| Failure::system("writing it", &survey.output.path_of(&name), &error))?;
     }
     drop(survey);
     input.check()?;

@@ -6,7 +6,6 @@ use filterblock::table::Compression;
 use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 
 use super::RepairRequest;
-use super::input::Input;
 use super::ledger::table_losses;
 use super::members::{Member, Role};
 use super::order::KeyOrder;
@@ -14,8 +13,8 @@ use super::table::SavedTable;
 use super::tables::Shape;
 use crate::audit::Policy;
 use crate::audit::stats::LEGACY_POLICY_NAME;
-use crate::write::Result;
 use crate::write::failure::needs_hash;
+use crate::write::{Input, Result};
 
 /// Bits per key if no live table without losses has filters of a known size.
 const DEFAULT_BITS: u32 = 10;

@@ -9,7 +9,7 @@ use filterblock::database::{FileKind, LiveTable};
 use filterblock::table::IdbComparator;
 
 use super::examine::{Examined, check_format};
-use super::input::{Input, InputFile, Renamed, Stray, is_locked};
+use super::input::{InputFile, Listing, Renamed, Stray};
 use super::key_order::FoundOrder;
 use super::lost::Place;
 use super::manifests::{self, Manifests};
@@ -24,7 +24,7 @@ use crate::audit::current_manifest::is_goleveldbs_log;
 use crate::report::ErrorKind;
 use crate::run::try_map;
 use crate::walk::folder::nothing_at;
-use crate::write::{Failure, Output, Result};
+use crate::write::{Failure, Input, Output, Result, is_locked};
 
 /// What is known before entries are merged into new tables.
 pub(super) struct Survey<'o> {
@@ -56,7 +56,7 @@ impl<'o> Survey<'o> {
         request: &RepairRequest,
         output: &'o mut dyn Output,
     ) -> Result<Self> {
-        let mut listing = input.list()?;
+        let mut listing = Listing::of(input)?;
         listing.take_copies(FileKind::Log, |_, _| true);
         let found = manifests::read_all(input, &mut listing)?;
         let files = &listing.files;

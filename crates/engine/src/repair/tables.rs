@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use filterblock::SharedPolicy;
-use filterblock::database::{FileKind, LiveTable, LogWriter, Manifest, VersionEdit};
+use filterblock::database::{FileKind, LiveTable, VersionEdit};
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
 use super::decide::{SavedKey, Sink};
-use super::input::Input;
 use super::order::KeyOrder;
-use crate::audit::verify as check;
-use crate::engine::Engine;
-use crate::walk::{READ_AHEAD, TableRecord, Windowed};
-use crate::write::{Failure, Output, OutputFile, Result};
+use crate::walk::TableRecord;
+use crate::write::{Failure, Input, Output, OutputFile, Result, encode_manifest, read_back, release};
 
 /// The deepest level: whatever is written later goes above it.
 const LEVEL: u8 = 6;
@@ -78,7 +75,7 @@ impl<'o> NewTables<'o> {
             if self.shape.is_sst {
                 name = name.replace(".ldb", ".sst");
             }
-            let file = self.output.create(&name);
+            let file = self.output.create(&name, None);
             let file =
                 file.map_err(|error| Failure::system("creating it", &self.output.path_of(&name), &error))?;
             let mut options = WriteOptions::default()
@@ -123,7 +120,6 @@ pub(super) fn verify(
     input: Input<'_>,
 ) -> Result<NewTable> {
     let path = &output.path_of(&table.name);
-    let file = output.open(&table.name).map_err(|error| Failure::system("opening it", path, &error))?;
     let record = TableRecord {
         comparator: Some(order.name().as_bytes()),
         is_bytewise: order == KeyOrder::Bytewise,
@@ -131,16 +127,14 @@ pub(super) fn verify(
         is_unlisted: false,
         overlapped: None,
     };
-    let progress = |bytes| input.engine.watch.add(bytes);
-    let source = Windowed::new(file, READ_AHEAD);
-    let found = check::table(source, Some(&record), false, &Engine::new(), false, &progress);
+    let found = read_back(output, &table.name, &record, input.engine)?;
     if let Some(problem) = found.problems.to_list().first() {
         return Err(fault(path, problem));
     }
     if found.entries != table.entries {
         return Err(fault(path, &format!("expected {} entries, found {}", table.entries, found.entries)));
     }
-    output.release(&table.name).map_err(|error| Failure::system("writing it", path, &error))?;
+    release(output, &table.name)?;
     Ok(table)
 }
 
@@ -167,18 +161,9 @@ pub(super) fn manifest(
     edit.next_file_number = Some((MANIFEST + 1).saturating_add(tables.len() as u64));
     edit.last_sequence = Some(last_sequence);
     edit.new_tables = tables.iter().map(|table| table.record.clone()).collect();
-    let mut record = Vec::new();
-    let mut log = LogWriter::new(Vec::new());
-    let encoded = edit.encode(&mut record).and_then(|()| log.add_record(&record));
-    encoded.map_err(|error| Failure::of(error, path))?;
-    let written = log.into_writer();
-    let read = Manifest::scan(&*written, Manifest::DEFAULT_MEMORY_LIMIT).into_result();
-    let read = read.map_err(|error| Failure::of(error, path))?;
-    let is_checksummed = |table: &NewTable| {
-        read.table(table.record.number) == Some(&table.record) && read.overlapped_by(&table.record).is_none()
-    };
-    match tables.iter().all(is_checksummed) {
-        true => Ok(written),
-        false => Err(fault(path, &"expected the new tables, none of which overlaps another, found others")),
+    let (written, read) = encode_manifest(&edit, path)?;
+    match tables.iter().find(|table| read.overlapped_by(&table.record).is_some()) {
+        None => Ok(written),
+        Some(table) => Err(fault(path, &format!("{} overlaps another table", table.name))),
     }
 }

@@ -1,7 +1,7 @@
 //! Where files are.
 
 use std::fs::{self, File};
-use std::io::{self, Cursor};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fmt::Debug};
 
@@ -10,6 +10,7 @@ use filterblock::database::{Database, DatabaseListing, FileOpener, Opener};
 use filterblock::table::ReadAt;
 
 use super::input::{PathError, kind, refuse_url};
+use super::windowed::Sequential;
 
 /// How far files of the local file system are read ahead, in bytes.
 pub(crate) const READ_AHEAD: usize = 64 << 10;
@@ -68,8 +69,8 @@ pub trait Storage: Debug + Send + Sync {
         let Some(names) = self.list(path)? else { return Ok(None) };
         let mut listing = DatabaseListing::new(names).in_dir(path);
         while let Some(name) = listing.wanted() {
-            let contents = self.open(&path.join(name)).and_then(|file| contents(&*file));
-            listing.supply_from(contents.map(Cursor::new));
+            let contents = self.open(&path.join(name)).map(Sequential::new);
+            listing.supply_from(contents);
         }
         Ok(Some(listing.into_database()))
     }
@@ -85,6 +86,11 @@ pub trait Source: ReadAt + Send + Sync {
     fn version(&self) -> io::Result<Vec<u8>> {
         Ok(Vec::new())
     }
+
+    /// The file of the system, whose storage a copy may share. By default, there is none.
+    fn as_file(&self) -> Option<&File> {
+        None
+    }
 }
 
 impl Source for Bytes {}
@@ -93,10 +99,10 @@ impl Source for File {
     fn version(&self) -> io::Result<Vec<u8>> {
         FileOpener.version(self)
     }
-}
 
-fn contents(file: &dyn Source) -> io::Result<Bytes> {
-    file.read_at(0, usize::try_from(file.len()?).map_err(io::Error::other)?)
+    fn as_file(&self) -> Option<&File> {
+        Some(self)
+    }
 }
 
 /// The local file system.

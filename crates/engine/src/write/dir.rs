@@ -159,10 +159,6 @@ impl Dir {
         })
     }
 
-    pub(crate) fn status_of(file: &File) -> io::Result<Status> {
-        system::status_of(file)
-    }
-
     /// Reads a regular file. `None`: it has more than `most` bytes.
     pub(crate) fn read(&self, name: impl AsRef<OsStr>, most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut contents = Vec::new();
@@ -209,18 +205,6 @@ impl Dir {
             file.sync()
         };
         write().map_err(|error| Failure::system("writing it", &self.path_of(&name), &error))
-    }
-
-    /// Copies a file into another folder, with its attributes.
-    pub(crate) fn copy(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> Result<()> {
-        let copy = || {
-            let source = self.open_file(&name)?;
-            let mut target = to.create(&new)?;
-            target.copy_from(&source, u64::MAX)?;
-            target.copy_attributes(&source)?;
-            target.sync()
-        };
-        copy().map_err(|error| Failure::system("copying it", &self.path_of(&name), &error))
     }
 
     /// Renames a file, and replaces the file of the new name if there is one.

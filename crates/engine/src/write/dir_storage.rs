@@ -42,6 +42,11 @@ impl DirStorage {
         opened.map_err(Failure::of_run)
     }
 
+    /// A folder that is locked elsewhere.
+    pub(crate) const fn of(dir: Dir) -> Self {
+        Self { dir, _lock: None }
+    }
+
     /// The folder's path: those of its files begin with it.
     pub fn path(&self) -> &Path {
         self.dir.path()

@@ -9,6 +9,7 @@ mod dir_storage;
 pub(crate) mod failure;
 #[cfg(all(test, unix))]
 pub(crate) mod hook;
+mod input;
 #[cfg(feature = "fs")]
 mod new_file;
 #[cfg(feature = "fs")]
@@ -25,12 +26,16 @@ mod system;
 #[cfg(feature = "fs")]
 mod volume;
 
+mod new_files;
+
 pub use failure::{Failure, Result};
+pub(crate) use input::{Input, is_locked};
+pub(crate) use new_files::{copy_file, encode_manifest, read_back, release, write_file};
 pub use output::{MemoryOutput, NoOutput, Output, OutputFile, Scratch, StreamOutput};
 #[cfg(feature = "fs")]
 pub(crate) use {
     dir::Dir,
-    new_file::NewFile,
+    new_folder::InPlace,
     session::Purpose,
     status::{Status, is_root},
 };

@@ -3,18 +3,22 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, BufWriter, IntoInnerError, Write};
+use std::io::{self, BufWriter, IntoInnerError, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
 
 use super::failure::{Failure, Result};
-use super::output::{Output, OutputFile, Scratch};
-use super::{Dir, DirStorage, NewFile, Purpose};
+use super::new_file::NewFile;
+use super::output::{Output, OutputFile, Scratch, copy_pieces};
+use super::{Dir, DirStorage, Purpose};
 use crate::walk::Source;
 
 /// The greatest number of names that are tried for a hidden folder.
 const TRIES: u32 = 8;
+
+/// The unit, in bytes, in which file systems share space between files.
+const SHARED_UNIT: u64 = 4096;
 
 /// Bytes to write to a file at once.
 const BUFFER: usize = 256 << 10;
@@ -27,7 +31,7 @@ pub struct NewFolder {
     /// The path as the user gave it, for messages.
     target: PathBuf,
     old: Dir,
-    /// A file of the old database, whose rights the new files get. `None`: there is none, or it cannot be opened.
+    /// A file of the old database, whose rights new files of new names get. `None`: there is none that can be opened.
     like: Option<File>,
     hidden: Option<Hidden>,
 }
@@ -71,14 +75,22 @@ impl NewFolder {
 }
 
 impl Output for NewFolder {
-    fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>> {
-        let like = self.like.as_ref().map(File::try_clone).transpose()?;
-        let file = BufWriter::with_capacity(BUFFER, self.dir()?.create(name)?);
-        Ok(Box::new(LikeOld { file, like }))
+    fn create(&self, name: &str, like: Option<&dyn Source>) -> io::Result<Box<dyn OutputFile>> {
+        if let Some(old) = like.and_then(|like| like.as_file()) {
+            return LikeOld::create(self.dir()?, name, Some(old), true);
+        }
+        let of_same_name = self.old.open_file(name).ok();
+        LikeOld::create(self.dir()?, name, of_same_name.as_ref().or(self.like.as_ref()), false)
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Source>> {
         Ok(Box::new(self.dir()?.open_file(name)?))
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        let folder =
+            self.dir().map_err(|error| Failure::system("removing it", &self.path_of(name), &error))?;
+        folder.remove(name)
     }
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
@@ -108,11 +120,55 @@ impl Output for NewFolder {
     }
 }
 
+/// New files in the folder of the old ones.
+pub(crate) struct InPlace<'d>(pub(crate) &'d Dir);
+
+impl Output for InPlace<'_> {
+    fn create(&self, name: &str, like: Option<&dyn Source>) -> io::Result<Box<dyn OutputFile>> {
+        LikeOld::create(self.0, name, like.and_then(|like| like.as_file()), true)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(self.0.open_file(name)?))
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.0.remove(name)
+    }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn commit(&mut self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.0.path_of(name)
+    }
+}
+
 /// A file that gets the rights of one of the old database.
 struct LikeOld {
     /// A table is written block by block.
     file: BufWriter<NewFile>,
     like: Option<File>,
+    /// It gets the times of `like`, too.
+    takes_place: bool,
+}
+
+impl LikeOld {
+    fn create(
+        dir: &Dir,
+        name: &str,
+        like: Option<&File>,
+        takes_place: bool,
+    ) -> io::Result<Box<dyn OutputFile>> {
+        let like = like.map(File::try_clone).transpose()?;
+        let file = BufWriter::with_capacity(BUFFER, dir.create(name)?);
+        Ok(Box::new(Self { file, like, takes_place }))
+    }
 }
 
 impl Write for LikeOld {
@@ -126,9 +182,31 @@ impl Write for LikeOld {
 }
 
 impl OutputFile for LikeOld {
+    /// File systems can share the bytes between both files.
+    fn copy_from(&mut self, source: &dyn Source, len: u64) -> io::Result<()> {
+        self.file.flush()?;
+        let Some(mut source) = source.as_file() else { return copy_pieces(&mut self.file, source, len) };
+        source.rewind()?;
+        let whole = len / SHARED_UNIT * SHARED_UNIT;
+        let file = self.file.get_mut();
+        let copied = match source.metadata()?.len() == len {
+            true => file.copy_from(source, u64::MAX)?,
+            // Only whole units can be shared.
+            false => file.copy_from(source, whole)? + file.copy_from(source, len - whole)?,
+        };
+        if copied < len {
+            return Err(io::Error::other(format!("expected {len} bytes to copy, found {copied}")));
+        }
+        Ok(())
+    }
+
     fn finish(self: Box<Self>) -> io::Result<()> {
         let file = self.file.into_inner().map_err(IntoInnerError::into_error)?;
-        self.like.map_or(Ok(()), |like| file.copy_rights(&like))?;
+        match &self.like {
+            Some(like) if self.takes_place => file.copy_attributes(like)?,
+            Some(like) => file.copy_rights(like)?,
+            None => {}
+        }
         file.sync()
     }
 }

@@ -9,17 +9,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 
-use super::failure::{Failure, Result};
+use super::failure::Result;
 use crate::walk::Source;
+
+/// Bytes that are copied at a time.
+const PIECE: usize = 256 << 10;
 
 /// A place for the files of a new database, which appears complete or not at all. Threads use it concurrently.
 pub trait Output: Sync {
-    /// Creates a file. There is none of this name.
+    /// Creates a file. There is none of this name. `like`: the old file that it takes the place of, whose owner, rights and
+    /// times it gets where there are such.
     ///
     /// # Errors
     ///
     /// Those of the system.
-    fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>>;
+    fn create(&self, name: &str, like: Option<&dyn Source>) -> io::Result<Box<dyn OutputFile>>;
 
     /// Opens a file that is finished, to read it back.
     ///
@@ -34,6 +38,16 @@ pub trait Output: Sync {
     ///
     /// Those of the place that it leaves for.
     fn release(&self, name: &str) -> io::Result<()> {
+        let _ = name;
+        Ok(())
+    }
+
+    /// Removes a file that could not be finished. By default, an unfinished file is nowhere.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    fn remove(&self, name: &str) -> Result<()> {
         let _ = name;
         Ok(())
     }
@@ -75,6 +89,15 @@ pub trait Output: Sync {
 
 /// A file that is being written.
 pub trait OutputFile: Write {
+    /// Writes the first `len` bytes of `source`. By default, in pieces of 256 KiB.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system, and if `source` is shorter.
+    fn copy_from(&mut self, source: &dyn Source, len: u64) -> io::Result<()> {
+        copy_pieces(self, source, len)
+    }
+
     /// Makes the file durable.
     ///
     /// # Errors
@@ -83,27 +106,27 @@ pub trait OutputFile: Write {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
+pub(super) fn copy_pieces(to: &mut (impl Write + ?Sized), source: &dyn Source, len: u64) -> io::Result<()> {
+    let mut at = 0;
+    while at < len {
+        let piece = source.read_at(at, PIECE.min(usize::try_from(len - at).unwrap_or(PIECE)))?;
+        to.write_all(&piece)?;
+        at += piece.len() as u64;
+    }
+    Ok(())
+}
+
 /// A file that is written once and then read.
 pub trait Scratch: Write + ReadAt + Send + Sync {}
 
 impl<F: Write + ReadAt + Send + Sync> Scratch for F {}
-
-/// Writes a whole file.
-pub(crate) fn write_file(output: &dyn Output, name: &str, contents: &[u8]) -> Result<()> {
-    let write = || {
-        let mut file = output.create(name)?;
-        file.write_all(contents)?;
-        file.finish()
-    };
-    write().map_err(|error| Failure::system("writing it", &output.path_of(name), &error))
-}
 
 /// Nowhere, for a dry run. Entries that do not fit into memory go to a temporary file.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct NoOutput;
 
 impl Output for NoOutput {
-    fn create(&self, _: &str) -> io::Result<Box<dyn OutputFile>> {
+    fn create(&self, _: &str, _: Option<&dyn Source>) -> io::Result<Box<dyn OutputFile>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -144,7 +167,7 @@ impl MemoryOutput {
 }
 
 impl Output for MemoryOutput {
-    fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>> {
+    fn create(&self, name: &str, _: Option<&dyn Source>) -> io::Result<Box<dyn OutputFile>> {
         Ok(MemoryFile::create(name, &self.finished))
     }
 
@@ -182,7 +205,7 @@ impl<S> Debug for StreamOutput<S> {
 }
 
 impl<S: FnMut(&str, Bytes) -> io::Result<()> + Send> Output for StreamOutput<S> {
-    fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>> {
+    fn create(&self, name: &str, _: Option<&dyn Source>) -> io::Result<Box<dyn OutputFile>> {
         Ok(MemoryFile::create(name, &self.finished))
     }
 

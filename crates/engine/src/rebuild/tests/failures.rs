@@ -7,8 +7,7 @@ use filterblock::{BloomFilterPolicy, FilterPolicy, Keys};
 use filterblock_crash_states::{History, Random, Tree, sample};
 
 use super::super::filters::TableFilters;
-use super::super::table::{OutputFile, rewrite};
-use super::super::{FilterRequest, Options};
+use super::super::table::{Target, rewrite};
 use super::databases::NEW_NAME;
 use super::interpreted::fewer;
 use super::modes::{Mode, Root, run, run_with};
@@ -17,8 +16,9 @@ use super::{databases::Sample, recorder::Recorder};
 use crate::audit::verify;
 use crate::engine::Engine;
 use crate::report::Verdict;
+use crate::walk::Files;
 use crate::write::hook::{Hook, Operation};
-use crate::write::{Dir, Purpose};
+use crate::write::{Dir, DirStorage, InPlace, Input, Purpose};
 
 /// Makes one operation fail.
 struct Failing {
@@ -149,16 +149,12 @@ impl FilterPolicy for Forgetful {
 fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
     let root = Root::with(Sample::Levels, Mode::InPlace);
     let (_, dir) = Dir::open(&root.database(), Purpose::InPlace).unwrap();
-    let request = Options {
-        filters: FilterRequest::Drop,
-        keep_undecodable: true,
-        assume_bytewise_equality: false,
-        jobs: None,
-        dry_run: false,
-    };
+    let engine = Engine::new().files(Files::new(Arc::new(DirStorage::of(dir.clone()))));
+    let input = Input { engine: &engine, dir: dir.path() };
     let filters = |policy| TableFilters { policy, bits_per_key: 20, base_lg: 11, idb_keys: false };
     let write = |filters: &TableFilters| {
-        rewrite((&dir, "000030.ldb"), OutputFile::File(&dir, "000050.dbtmp"), Some(filters), &request, &())
+        let target = Target { output: &InPlace(&dir), name: "000050.dbtmp" };
+        rewrite(input, "000030.ldb", Some(target), Some(filters), true)
     };
     let bad = filters(Arc::new(Forgetful(BloomFilterPolicy::new(20))));
     let verdict = |filters: &TableFilters| {

@@ -87,7 +87,7 @@ fn a_signal_just_before_the_commit_ends_the_run_and_leaves_nothing() {
         let before = names(&root.database());
         let hook = Arc::new(Watching { name, left: AtomicU32::new(times) });
         let watched: Arc<dyn Hook> = hook.clone();
-        let result = hook::with(&watched, || run_until(Sample::Levels, mode, &root.path, &*hook));
+        let result = hook::with(&watched, || run_until(Sample::Levels, mode, &root.path, hook.clone()));
         let status = result.as_ref().map_err(|failure| failure.status).map(|_| ());
         assert_eq!(status, Err(RebuildStatus::Interrupted), "{mode:?}: {result:?}");
         assert!(hook.is_interrupted());

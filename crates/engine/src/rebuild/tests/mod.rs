@@ -14,6 +14,7 @@ mod failures;
 mod interpreted;
 mod locks;
 mod modes;
+mod outputs;
 #[cfg(in_repository)]
 pub(crate) mod recorder;
 #[cfg_attr(not(in_repository), allow(dead_code, reason = "only crashes need all of it"))]

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::{FilterRequest, Options, Request, Result, rebuild};
+use super::super::{FilterRequest, RebuildMode, RebuildOptions, Result};
 use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
+use crate::engine::Engine;
 use crate::write::hook::{self, Hook};
 use crate::{report::Report, run::Watch};
 
@@ -69,32 +70,35 @@ impl Root {
 
 /// Runs a rebuild in the folder `root`.
 pub(super) fn run(sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
-    run_until(sample, mode, root, &())
+    run_until(sample, mode, root, Arc::new(()))
 }
 
-/// Runs a rebuild that `watch` may end.
-pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: &dyn Watch) -> Result<Report> {
+pub(super) fn options(sample: Sample, mode: Mode) -> RebuildOptions {
     let filters = match mode {
         Mode::Drop => FilterRequest::Drop,
         _ => FilterRequest::Make { bits: 8, policy: Some(NEW_NAME.to_owned()), hash: None, base_lg: None },
     };
-    let options = Options {
+    RebuildOptions {
         filters,
         keep_undecodable: sample == Sample::Damaged,
         assume_bytewise_equality: false,
-        // With one thread, the order of operations is the same in each run.
-        jobs: Some(1),
         dry_run: false,
-    };
-    let in_place = |keeps_undo| Request::InPlace { options: options.clone(), keeps_undo };
+    }
+}
+
+/// Runs a rebuild that `watch` may end.
+pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: Arc<dyn Watch>) -> Result<Report> {
+    let options = options(sample, mode);
+    let in_place = |keeps_undo| RebuildMode::InPlace { options: options.clone(), keeps_undo };
     let request = match mode {
         Mode::InPlace | Mode::Drop => in_place(true),
         Mode::NoUndo => in_place(false),
-        Mode::Undo => Request::Undo,
-        Mode::Discard => Request::Discard,
-        Mode::To => Request::To(root.join(TARGET), options),
+        Mode::Undo => RebuildMode::Undo,
+        Mode::Discard => RebuildMode::Discard,
+        Mode::To => RebuildMode::To(root.join(TARGET), options),
     };
-    rebuild(&root.join(DATABASE), &request, watch)
+    // With one thread, the order of operations is the same in each run.
+    Engine::new().jobs(1).watch(watch).rebuild_folder(&root.join(DATABASE), &request)
 }
 
 /// Runs a rebuild that `hook` watches.

@@ -77,8 +77,8 @@ fn every_output_gets_the_same_files() {
 struct WrongBit(MemoryOutput);
 
 impl Output for WrongBit {
-    fn create(&self, name: &str) -> io::Result<Box<dyn OutputFile>> {
-        self.0.create(name)
+    fn create(&self, name: &str, like: Option<&dyn Source>) -> io::Result<Box<dyn OutputFile>> {
+        self.0.create(name, like)
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Source>> {
