@@ -21,6 +21,7 @@ mod decide;
 mod doubt;
 mod examine;
 mod input;
+mod key_batch;
 mod key_order;
 mod ledger;
 mod log;

@@ -7,6 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use super::decide::{Decider, SavedKey, Sink};
+use super::key_batch::{KeyBatch, KeyQueue};
 use super::lost::Losses;
 use super::members::Member;
 use super::merge::Merge;
@@ -95,7 +96,7 @@ fn repair(input: Input<'_>, request: &RepairRequest, output: &mut dyn Output) ->
     Ok(report)
 }
 
-/// Writes all tables, and reads each back: beside the merge, if there may be a thread for it.
+/// Writes all tables, and reads each back. With more than one job, merging, writing and reading go on beside each other.
 fn write(
     survey: &Survey<'_>,
     input: Input<'_>,
@@ -104,27 +105,37 @@ fn write(
     report: &mut RepairReport,
 ) -> Result<Vec<NewTable>> {
     let (order, output) = (shape.order, survey.output);
-    thread::scope(|scope| {
-        // Holds one table back, for an output may keep a table until it was read.
-        let (queue, finished) = sync_channel::<NewTable>(1);
-        let verify_all = move || finished.iter().map(|table| verify(table, output, order, input)).collect();
-        let thread = match number_of_jobs(input.engine.jobs) {
-            0 | 1 => None,
-            _ => thread::Builder::new().spawn_scoped(scope, verify_all).ok(),
-        };
+    if number_of_jobs(input.engine.jobs) < 2 {
         let mut verified = Vec::new();
-        let mut finish = |table| match &thread {
-            // The thread ends at the first fault, which is told below.
-            Some(_) => queue.send(table).map_err(|_| Failure::interrupted()),
-            None => verify(table, output, order, input).map(|table| verified.push(table)),
-        };
+        let mut finish = |table| verify(table, output, order, input).map(|table| verified.push(table));
         let mut tables = NewTables::new(output, shape, input, &mut finish);
-        let written = decide(survey, input, request, &mut tables, report).and_then(|()| tables.finish());
+        decide(survey, input, request, &mut tables, report)?;
+        tables.finish()?;
+        return Ok(verified);
+    }
+    thread::scope(|scope| {
+        let not_started = |error| Failure::system("starting a thread for it", input.dir, &error);
+        let (keys, batches) = sync_channel::<KeyBatch>(2);
+        // Holds one table back, for an output may keep a table until it was read.
+        let (finished, unread) = sync_channel::<NewTable>(1);
+        let verify_all = move || unread.iter().map(|table| verify(table, output, order, input)).collect();
+        let make_all = move || {
+            // The other thread ends at the first fault, which it tells.
+            let mut finish = |table| finished.send(table).map_err(|_| Failure::interrupted());
+            let mut tables = NewTables::new(output, shape, input, &mut finish);
+            batches.iter().try_for_each(|batch| batch.put_all(&mut tables))?;
+            tables.finish()
+        };
+        let verifier = thread::Builder::new().spawn_scoped(scope, verify_all).map_err(not_started)?;
+        let maker = thread::Builder::new().spawn_scoped(scope, make_all).map_err(not_started)?;
+        let mut queue = KeyQueue::new(keys);
+        let merged = decide(survey, input, request, &mut queue, report).and_then(|()| queue.finish());
         drop(queue);
-        let tables: Result<Vec<_>> = thread
-            .map_or(Ok(verified), |thread| thread.join().unwrap_or_else(|_| Err(Failure::interrupted())));
-        let tables = tables?;
-        written.map(|()| tables)
+        let made = maker.join().unwrap_or_else(|_| Err(Failure::interrupted()));
+        let verified: Result<Vec<_>> = verifier.join().unwrap_or_else(|_| Err(Failure::interrupted()));
+        // A thread that has ended ends those before it.
+        let tables = verified?;
+        made.and(merged).map(|()| tables)
     })
 }
 
