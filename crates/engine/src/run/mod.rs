@@ -9,6 +9,7 @@ mod tests;
 
 pub use in_order::MAX_JOBS;
 pub(crate) use in_order::{map, number as number_of_jobs, try_map};
+pub(crate) use relist::{MAX_ROUNDS, Relist};
 pub(crate) use task::{Event, ListedFolder, LogUse, TableFile, Task};
 
 /// Shows the progress of the work, and may cancel it. All methods are optional: those of `()` do nothing.

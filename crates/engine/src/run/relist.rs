@@ -1,15 +1,56 @@
 //! Databases in use, whose tables may vanish while a command works through the folder.
 
 use std::collections::BTreeSet;
-use std::{io, path::PathBuf, sync::Arc};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use crate::walk::{Folder, reopen};
+use crate::walk::{Folder, PathError, reopen};
 
-/// How many times a folder is listed again because files vanished.
-const MAX_ROUNDS: u32 = 16;
+/// How many times in a row a folder is listed again without progress.
+pub(crate) const MAX_ROUNDS: u32 = 16;
 
-/// Continues with a database whose files vanished after `folder` was listed: the entries of a compacted table, or of a
-/// log that became a table, are now in new tables. Returns the files given up on.
+/// A folder that is listed again because files vanished: the entries of a compacted table, or of a log that became a table,
+/// are in new tables now.
+pub(crate) struct Relist {
+    folder: Arc<Folder>,
+    /// Without progress so far.
+    rounds: u32,
+    max_rounds: u32,
+    /// The tables that were missing when the folder was listed, once they are needed.
+    missing: OnceLock<BTreeSet<PathBuf>>,
+}
+
+impl Relist {
+    pub(crate) fn new(folder: Arc<Folder>, max_rounds: u32) -> Self {
+        Self { folder, rounds: 0, max_rounds, missing: OnceLock::new() }
+    }
+
+    /// The folder as it was listed last.
+    pub(crate) const fn folder(&self) -> &Arc<Folder> {
+        &self.folder
+    }
+
+    /// True if another listing may tell where the entries of a file are that is not there. A table that was missing before
+    /// has not vanished.
+    pub(crate) fn is_worth_it(&self, path: &Path) -> bool {
+        let missing = || self.folder.missing().map(|(path, ..)| path).collect();
+        self.rounds < self.max_rounds && !self.missing.get_or_init(missing).contains(path)
+    }
+
+    /// Lists the folder again. `None`: too often, without progress in between.
+    pub(crate) fn again(&mut self, has_progressed: bool) -> Result<Option<Arc<Folder>>, PathError> {
+        self.rounds = if has_progressed { 0 } else { self.rounds + 1 };
+        if self.rounds > self.max_rounds {
+            return Ok(None);
+        }
+        self.folder = reopen(&self.folder)?;
+        self.missing = OnceLock::new();
+        Ok(Some(Arc::clone(&self.folder)))
+    }
+}
+
+/// Continues with a database whose files vanished after `folder` was listed. Returns the files given up on.
 /// `files` returns a folder's files to read. `look` reads a new one, and returns false if that has vanished as well.
 pub(crate) fn retry_vanished(
     folder: &Arc<Folder>,
@@ -19,12 +60,10 @@ pub(crate) fn retry_vanished(
 ) -> io::Result<Vec<PathBuf>> {
     let mut seen = BTreeSet::from_iter(files(folder));
     seen.extend(folder.missing().map(|(path, ..)| path));
-    let mut left = vanished;
-    for _ in 0..MAX_ROUNDS {
-        if left.is_empty() {
-            break;
-        }
-        let Ok(now) = reopen(folder) else { break };
+    let (mut relist, mut left) = (Relist::new(Arc::clone(folder), MAX_ROUNDS), vanished);
+    while !left.is_empty()
+        && let Ok(Some(now)) = relist.again(false)
+    {
         // The tables not seen before that are live now, but are not on disk.
         left.clear();
         left.extend(now.missing().map(|(path, ..)| path).filter(|path| !seen.contains(path)));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::{self, Debug};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::database::Progress;
 use super::range::ScanRequest;
@@ -14,11 +14,9 @@ use crate::audit::current_manifest::manifest_fault;
 use crate::audit::state;
 use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault, FileState, Outcome, Remark, ScanLine, StateFault, Subject};
-use crate::walk::{Folder, Inputs, PathError, Target, Targets, folder, is_named_log};
+use crate::run::{MAX_ROUNDS, Relist};
+use crate::walk::{Folder, Inputs, PathError, Target, Targets, is_named_log};
 use crate::words::{count, repair_command};
-
-/// The maximum number of times in a row that a database is read anew without an entry in between.
-const MAX_ROUNDS: u32 = 16;
 
 /// The maximum number of errors about one file that are reported.
 const MAX_ERRORS: u64 = 10;
@@ -113,13 +111,11 @@ struct Shown {
     place: Place,
     rows: BoxedRows,
     /// `None`: a file is shown.
-    database: Option<Arc<Folder>>,
+    database: Option<Relist>,
     entries: u64,
     errors: BTreeMap<PathBuf, u64>,
-    /// How many times in a row a database was read anew without an entry, and the entries before.
-    rounds: (u32, u64),
-    /// The tables that were missing when the database was listed, once they are needed.
-    missing: OnceLock<BTreeSet<PathBuf>>,
+    /// The entries before the database was listed again last.
+    entries_before: u64,
 }
 
 /// Where a step of a [`ScanCursor`] has led.
@@ -277,22 +273,19 @@ impl ScanCursor {
     /// Reads the database anew of which a file was removed because it is no longer used, and goes on after the last entry.
     fn again(&mut self) {
         let Some(mut shown) = self.shown.take() else { return };
-        let Some(database) = &shown.database else { return };
-        let folder = match folder::reopen(database) {
-            Ok(folder) => self.source.corrected(folder),
-            Err(error) => {
+        let has_progressed = shown.entries > shown.entries_before;
+        let folder = match shown.database.as_mut().map(|relist| relist.again(has_progressed)) {
+            Some(Ok(Some(folder))) => self.source.corrected(folder),
+            Some(Err(error)) => {
                 self.failed(shown.place.clone(), error);
                 self.shown = Some(shown);
                 return self.end(None);
             }
+            Some(Ok(None)) | None => return,
         };
-        let has_progressed = shown.entries > shown.rounds.1;
-        shown.rounds = (if has_progressed { 0 } else { shown.rounds.0 + 1 }, shown.entries);
+        shown.entries_before = shown.entries;
         match self.source.database(&folder, shown.rows.into_progress()) {
-            Ok(rows) => {
-                let (database, missing) = (Some(folder), OnceLock::new());
-                self.shown = Some(Shown { rows, database, missing, ..shown });
-            }
+            Ok(rows) => self.shown = Some(Shown { rows, ..shown }),
             Err(fault) => self.fault(shown.place, fault),
         }
     }
@@ -367,17 +360,16 @@ impl ScanCursor {
 
 impl Shown {
     fn new(place: Place, rows: BoxedRows, database: Option<Arc<Folder>>) -> Self {
-        let (errors, missing) = (BTreeMap::new(), OnceLock::new());
-        Self { place, rows, database, entries: 0, errors, rounds: (0, 0), missing }
+        let database = database.map(|folder| Relist::new(folder, MAX_ROUNDS));
+        Self { place, rows, database, entries: 0, errors: BTreeMap::new(), entries_before: 0 }
     }
 
     /// Returns true if `fault` is that a listed file of a database is gone, and the database is to be read anew.
     fn has_vanished(&self, fault: &Fault) -> bool {
-        let (Some(folder), ErrorKind::Missing, Some(path)) = (&self.database, fault.kind, &fault.path) else {
-            return false;
-        };
-        let missing = || BTreeSet::from_iter(folder.missing().map(|(path, ..)| path));
-        self.rounds.0 < MAX_ROUNDS && !self.missing.get_or_init(missing).contains(&**path)
+        match (&self.database, fault.kind, &fault.path) {
+            (Some(relist), ErrorKind::Missing, Some(path)) => relist.is_worth_it(path),
+            _ => false,
+        }
     }
 }
 

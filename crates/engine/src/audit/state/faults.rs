@@ -10,10 +10,8 @@ use super::own_entries::{self, OpenFile};
 use crate::audit::current_manifest::{current, is_goleveldbs_log};
 use crate::audit::skipped::Skipped;
 use crate::report::{LostRecords, StateFault, UnlistedTables};
-use crate::walk::{Folder, Sequential, Source, reopen};
-
-/// The maximum number of times that a database in use is read.
-const MAX_READINGS: u32 = 16;
+use crate::run::{MAX_ROUNDS, Relist};
+use crate::walk::{Folder, Sequential, Source};
 
 /// The problems of the database in a folder. Reads only its MANIFEST, unless it may have missed tables. Reads a
 /// database in use again: a finished table is in the MANIFEST soon after, before the files that had its entries are
@@ -24,20 +22,24 @@ pub(crate) fn faults(folder: &Arc<Folder>) -> Vec<StateFault> {
 
 /// The problems for a lookup of `key`; `None`: all. Tables that a whole MANIFEST missed concern only keys in them.
 pub(crate) fn faults_for(folder: &Arc<Folder>, key: Option<&[u8]>) -> Vec<StateFault> {
-    let mut folder = Arc::clone(folder);
-    for _ in 0..MAX_READINGS {
+    let mut relist = Relist::new(Arc::clone(folder), MAX_ROUNDS);
+    loop {
+        let folder = Arc::clone(relist.folder());
         let found = faults_now(&folder, key);
         let is_doubtful = found.iter().any(|fault| matches!(fault, StateFault::Unlisted(_)));
         if !is_doubtful {
             return found;
         }
-        let Ok(again) = reopen(&folder) else { return found };
+        let again = match relist.again(false) {
+            Ok(Some(again)) => again,
+            Ok(None) => return Vec::new(),
+            Err(_) => return found,
+        };
         match (folder.database().manifest(), again.database().manifest()) {
-            (Ok(before), Ok(now)) if before != now => folder = again,
+            (Ok(before), Ok(now)) if before != now => {}
             _ => return found,
         }
     }
-    Vec::new()
 }
 
 fn faults_now(folder: &Folder, key: Option<&[u8]>) -> Vec<StateFault> {

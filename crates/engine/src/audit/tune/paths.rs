@@ -21,10 +21,11 @@ use crate::engine::Engine;
 use crate::report::{
     Advice, Basis, Damage, DamagedPart, ErrorKind, Outcome, StateFault, TuneFailure, Tuned, Tuning, Verdict,
 };
-use crate::walk::{Folder, Inputs, OtherFile, PathError, Target, open, reopen};
+use crate::run::Relist;
+use crate::walk::{Folder, Inputs, OtherFile, PathError, Target, open};
 
-/// Attempts to tune a database whose tables keep vanishing.
-const ATTEMPTS: u32 = 4;
+/// How many times more a database is tuned whose tables vanish: each takes as long as the first.
+const MAX_ROUNDS: u32 = 3;
 
 type Result<T> = std::result::Result<T, TuneFailure>;
 
@@ -110,20 +111,18 @@ fn advice_on(failure: &TuneFailure) -> Option<Advice> {
 /// Begins again if tables vanish because a program compacts the database. Fails if there is no MANIFEST that can be
 /// relied on, or if the folder cannot be listed again.
 fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
-    let mut folder = Arc::clone(folder);
-    let mut attempt = 1;
+    let mut relist = Relist::new(Arc::clone(folder), MAX_ROUNDS);
     loop {
-        let tuning = folder_once(&folder, request, engine)?;
-        if tuning.left_out.is_empty() || attempt == ATTEMPTS {
+        let before = Arc::clone(relist.folder());
+        let tuning = folder_once(&before, request, engine)?;
+        if tuning.left_out.is_empty() {
             return Ok(tuning);
         }
-        let now = reopen(&folder)?;
+        let Some(now) = relist.again(false)? else { return Ok(tuning) };
         let tables = BTreeSet::from_iter(now.tables());
-        if folder.tables().all(|table| tables.contains(table)) {
+        if before.tables().all(|table| tables.contains(table)) {
             return Ok(tuning);
         }
-        attempt += 1;
-        folder = now;
     }
 }
 
