@@ -109,15 +109,12 @@ impl Database {
         let first = Arc::clone(&version.database);
         let is_nothing = first.tables().next().is_none() && first.logs().next().is_none();
         if !first.files().is_database() && is_nothing {
-            let expected = "CURRENT, a MANIFEST, tables or logs".to_owned();
-            let message = format!("expected {expected}, found none of them");
-            let (expected, found) = (Some(expected), Some("none of them".to_owned()));
-            let fault = Fault { expected, found, ..Fault::new(message, ErrorKind::Missing) };
+            let fault = Fault::unexpected("CURRENT, a MANIFEST, tables or logs", "none of them");
+            let fault = Fault { kind: ErrorKind::Missing, ..fault };
             return Err(from_fault(py, Some(&kept.path), &fault));
         }
         if let Some(found) = py.detach(|| other_format(&first)) {
-            let fault = Fault::new(found.to_string(), ErrorKind::Unsupported);
-            return Err(from_fault(py, Some(&kept.path), &fault));
+            return Err(from_fault(py, Some(&kept.path), &found.into()));
         }
         Ok(Self { kept, first })
     }

@@ -45,7 +45,7 @@ pub(crate) fn from_failure(py: Python<'_>, path: &Path, failure: &Failure) -> Py
 }
 
 fn make(py: Python<'_>, class: &str, path: Option<&Path>, fault: &Fault) -> PyErr {
-    let Fault { message, offset, expected, found, .. } = fault;
+    let Fault { text: message, offset, expected, found, .. } = fault;
     // A table in memory has no path.
     let file = fault.path.as_deref().or(path).filter(|path| !path.as_os_str().is_empty());
     // A message that only says what a fault means comes before its details.
@@ -63,8 +63,8 @@ fn make(py: Python<'_>, class: &str, path: Option<&Path>, fault: &Fault) -> PyEr
         let details = PyDict::new(py);
         details.set_item("file", file.map(Path::as_os_str))?;
         details.set_item("offset", offset)?;
-        details.set_item("expected", expected)?;
-        details.set_item("found", found)?;
+        details.set_item("expected", expected.as_deref())?;
+        details.set_item("found", found.as_deref())?;
         py.import("filterblock._errors")?.getattr(class)?.call((text,), Some(&details))
     };
     exception().map_or_else(|error: PyErr| error, PyErr::from_value)

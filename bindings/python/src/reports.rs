@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use filterblock::LegacyHash;
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{Fault, Outcome, Tuned, Verified, write_line};
+use filterblock_engine::report::{Outcome, Tuned, Verified, write_line};
 use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, Request};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
@@ -143,7 +143,7 @@ pub(crate) fn report<'py>(
             engine
                 .page(path, &request)
                 .map(|page| page.html)
-                .map_err(|error| Box::new((path.clone(), Fault::new(error.to_string(), error.kind()))))
+                .map_err(|error| Box::new((path.clone(), error)))
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()
     })?;

@@ -110,7 +110,7 @@ impl Batch {
         match line {
             ScanLine::Entry(_, row) => self.rows.push(Shown::of(&row)),
             ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
-                self.tell(format!("{}: {}", escape_path(subject.path), fault.message));
+                self.tell(format!("{}: {}", escape_path(subject.path), fault.text));
             }
             ScanLine::End(subject, _) => {
                 for remark in subject.remarks {

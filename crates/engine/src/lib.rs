@@ -38,8 +38,8 @@ pub use audit::{Policy, decode_limit, read_options, why_no_filter};
 pub use engine::Engine;
 pub use run::{MAX_JOBS, Watch};
 pub use walk::{
-    Files, FoundFormat, Inputs, LocalStorage, MemoryStorage, PathError, Sequential, SharedFile, Source,
-    Storage, StorageOpener, Windowed, hex_byte, is_input, is_log, other_format,
+    Files, FoundFormat, Inputs, LocalStorage, MemoryStorage, Sequential, SharedFile, Source, Storage,
+    StorageOpener, Windowed, hex_byte, is_input, is_log, other_format,
 };
 #[cfg(feature = "fs")]
 pub use write::{DirStorage, NewFolder};

@@ -4,7 +4,8 @@ use std::{io::Write as _, path::PathBuf};
 
 use clap::Args;
 use filterblock::table::Table;
-use filterblock_engine::{LocalStorage, PathError, Storage as _, read_options, why_no_filter};
+use filterblock_engine::report::Fault;
+use filterblock_engine::{LocalStorage, Storage as _, read_options, why_no_filter};
 
 use super::arguments::about;
 use super::help;
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     if let Some(output) = &arguments.output {
         check_name(output, Output::Other)?;
     }
-    let file = LocalStorage.open(path).map_err(|error| about(path)(PathError::from(error)))?;
+    let file = LocalStorage.open(path).map_err(|error| about(path)(Fault::from(error)))?;
     let options = read_options().meter(console.meter());
     let table = Table::open(file, &options).map_err(about(path))?;
     let Some(filter) = table.filter() else {

@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
             }
             ScanLine::Entry(_, row) => keep_newest(&mut newest, &row),
             ScanLine::State(_, fault, _) => doubts.push(fault.clone()),
-            ScanLine::Fault(subject, fault) => console.message_about(subject.path, &fault.message),
+            ScanLine::Fault(subject, fault) => console.message_about(subject.path, &fault.text),
             // What saves the whole database is no answer.
             ScanLine::End(subject, _) => {
                 let remarks = subject.remarks.iter().filter(|remark| !remark.about.as_os_str().is_empty());

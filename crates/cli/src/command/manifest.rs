@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return text.line(&line, console);
         }
         if let ManifestLine::Fault(subject, fault) = &line {
-            console.message_about(subject.path, &fault.message);
+            console.message_about(subject.path, &fault.text);
             console.remarks(subject.remarks);
         }
         line.write_json(&mut *console)

@@ -137,7 +137,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
         }
         QueryLine::Table { subject, error, answers } => {
             console.remarks(subject.remarks);
-            if let Some((error, _)) = error {
+            if let Some(error) = error {
                 console.message_about(subject.path, error);
             }
             for answer in answers {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock_engine::report::{Depth, Severity, Verdict};
+use filterblock_engine::report::{Depth, Fault, Severity, Verdict};
 use filterblock_engine::words::path_word;
-use filterblock_engine::{Engine, PathError, Request, is_log, page::PageRequest};
+use filterblock_engine::{Engine, Request, is_log, page::PageRequest};
 
 use super::arguments::{DEPTHS, Jobs, Limits, about, one_of};
 use super::help::{self, ADVANCED};
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
     let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune });
     progress.end();
-    if let Some(found) = page.as_ref().err().and_then(PathError::other_format) {
+    if let Some(found) = page.as_ref().err().and_then(Fault::other_format) {
         let line = match is_file {
             true => {
                 text::write_headline(path, Verdict::CannotTell, Some(&found.format().to_string()), console)

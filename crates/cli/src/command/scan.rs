@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         ScanLine::Entry(_, row) if arguments.raw => write_raw(&row, !arguments.keys, console),
         ScanLine::Entry(_, row) => entries.write(&row, console),
         ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
-            console.message_about(subject.path, &fault.message);
+            console.message_about(subject.path, &fault.text);
             console.remarks(subject.remarks);
             if arguments.json { write_line(&mut *console, &FaultAt::new(subject, fault)) } else { Ok(()) }
         }

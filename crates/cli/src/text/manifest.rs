@@ -39,7 +39,7 @@ impl TextManifest {
             ManifestLine::Fault(subject, fault) => {
                 (self.path, self.remarks) = (subject.path.to_owned(), subject.remarks.to_vec());
                 match self.faults.len() < MAX_FAULTS {
-                    true => self.faults.push(fault.message.clone()),
+                    true => self.faults.push(fault.text.clone()),
                     false => self.more += 1,
                 }
                 Ok(())

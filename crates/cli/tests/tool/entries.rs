@@ -30,9 +30,9 @@ fn entry(row: &Row<'_>) -> Value {
 }
 
 fn fault(path: &Path, fault: &Fault) -> Value {
-    let Fault { message, kind, offset, expected, found, .. } = fault;
+    let Fault { text, kind, offset, expected, found, .. } = fault;
     serde_json::json!({
-        "path": path.to_str(), "error": message, "error_kind": kind.name(),
+        "path": path.to_str(), "error": text, "error_kind": kind.name(),
         "parts": [offset.is_some(), expected.is_some(), found.is_some()],
     })
 }

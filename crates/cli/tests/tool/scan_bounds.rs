@@ -168,7 +168,7 @@ fn tables_that_are_compacted_while_they_are_closed_cost_no_entry() {
             match line {
                 ScanLine::Entry(_, row) => keys.push(String::from_utf8(row.key.to_vec()).unwrap()),
                 ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
-                    panic!("{}: {}", subject.path.display(), fault.message)
+                    panic!("{}: {}", subject.path.display(), fault.text)
                 }
                 ScanLine::End(subject, _) => assert!(subject.remarks.is_empty(), "{:?}", subject.remarks),
             }

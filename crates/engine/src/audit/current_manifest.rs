@@ -69,7 +69,7 @@ pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64,
         let (bytes, recorded) = (counted(len, "byte"), counted(live.size, "byte"));
         let message = format!("has {bytes} and should have {recorded}; a newer value may be lost");
         let fault = Fault::new(message, ErrorKind::Damaged);
-        let (path, expected, size) = (Some(path.into()), Some(expected), Some(size));
+        let (path, expected, size) = (Some(path.into()), Some(expected.into()), Some(size.into()));
         found.push((table.number, Fault { path, expected, found: size, ..fault }));
     }
     found

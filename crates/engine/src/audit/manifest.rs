@@ -16,7 +16,7 @@ use crate::report::{
     AddedTable, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState, Note, Outcome,
     Remark, StateFault, Subject,
 };
-use crate::walk::{Folder, Inputs, OtherFile, PathError, Sequential, Storage, Target, open};
+use crate::walk::{Folder, Inputs, OtherFile, Sequential, Storage, Target, open};
 use crate::words::{error_text, path_word};
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
@@ -70,7 +70,7 @@ impl Shown<'_> {
                     Some(OtherFile::Log) => "a log of writes, not a MANIFEST; scan shows it",
                     Some(kind) => kind.refusal(),
                 };
-                self.failed(subject, &PathError::failed(ErrorKind::Unsupported, text))
+                self.failed(subject, &Fault::new(text, ErrorKind::Unsupported))
             }
             Target::Folder { input, path, folder } => match current(&folder) {
                 Some(manifest) => {
@@ -84,7 +84,7 @@ impl Shown<'_> {
     /// Reports a folder without a CURRENT that leads to a MANIFEST, and names the newest MANIFEST, if any.
     fn no_current(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
         let Some(error) = folder.database().manifest().err().filter(|_| folder.is_database()) else {
-            let error = PathError::NoDatabase("no MANIFEST here, only tables".to_owned());
+            let error = Fault::new("no MANIFEST here, only tables", ErrorKind::Missing);
             return self.failed(subject, &error);
         };
         let mut message = manifest_fault(error);
@@ -120,8 +120,8 @@ impl Shown<'_> {
         }
         // The MANIFEST may be gone by now. What was read of it holds all the same.
         let zeros = match self.open(subject.path, listed) {
-            Ok(source) => Skipped::zeros(source).map_err(|error| PathError::of_io(&error, listed)),
-            Err(error) if matches!(error.kind(), ErrorKind::Vanished | ErrorKind::Missing) => Ok(None),
+            Ok(source) => Skipped::zeros(source).map_err(|error| Fault::of_io(&error, listed)),
+            Err(error) if matches!(error.kind, ErrorKind::Vanished | ErrorKind::Missing) => Ok(None),
             Err(error) => Err(error),
         };
         if let Err(error) = &zeros {
@@ -196,16 +196,16 @@ impl Shown<'_> {
         }
     }
 
-    fn open(&self, path: &Path, listed: bool) -> Result<impl Read + use<>, PathError> {
+    fn open(&self, path: &Path, listed: bool) -> Result<impl Read + use<>, Fault> {
         open(self.storage, path, listed).map(Sequential::new)
     }
 
     fn damage(&mut self, subject: Subject<'_>, error: &Error) -> io::Result<()> {
-        self.fault(subject, &Fault { message: error_text(error), ..error.into() })
+        self.fault(subject, &Fault { text: error_text(error), ..error.into() })
     }
 
-    fn failed(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {
-        self.fault(subject, &Fault::new(error.to_string(), error.kind()))
+    fn failed(&mut self, subject: Subject<'_>, error: &Fault) -> io::Result<()> {
+        self.fault(subject, error)
     }
 
     fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {

@@ -45,7 +45,7 @@ impl Skipped {
     }
 
     pub(crate) fn fault(self) -> Fault {
-        let (expected, found) = (Some(self.expected()), Some(self.found()));
+        let (expected, found) = (Some(self.expected().into()), Some(self.found().into()));
         let message = match self {
             Self::Zeros(offset) => format!("zeros from offset {offset} to the end, which LevelDB ignores"),
             Self::Hidden(offset) => {

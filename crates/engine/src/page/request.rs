@@ -7,8 +7,8 @@ use super::verdict::facts;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::{Request, advise};
 use crate::engine::Engine;
-use crate::report::{Advice, Candidate, TuneFailure, Tuning};
-use crate::walk::{Inputs, PathError};
+use crate::report::{Advice, Candidate, Fault, Tuning};
+use crate::walk::Inputs;
 use crate::words::{AdviceText, advice_text};
 
 /// The work to do for a page.
@@ -42,7 +42,7 @@ impl Engine {
     /// # Errors
     ///
     /// The reason why there is nothing to report.
-    pub fn page(&self, path: &Path, request: &PageRequest) -> Result<Page, PathError> {
+    pub fn page(&self, path: &Path, request: &PageRequest) -> Result<Page, Fault> {
         let inputs = Inputs { paths: vec![PathBuf::from(path)], ..Inputs::default() };
         let overview = self.overview(inputs.clone(), request.verify)?;
         // Other filters are tried only on the tables that a database uses, or on a single table.
@@ -64,7 +64,7 @@ pub(super) struct Shown<'a> {
     pub(super) path: &'a Path,
     pub(super) overview: &'a Overview,
     /// What other filters would do, or why that could not be found out. `None`: none were tried.
-    pub(super) tuned: Option<&'a Result<Tuning, TuneFailure>>,
+    pub(super) tuned: Option<&'a Result<Tuning, Fault>>,
     pub(super) advice: &'a Advice,
 }
 

@@ -8,20 +8,21 @@ use crate::audit::overview::{Kind, Overview};
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::tune::{Facts, NewFilters, Scope};
 use crate::report::name_of;
-use crate::report::{Basis, Code, Damage, DamagedPart, FalseNegatives, Problem, Table, TuneFailure, Tuning};
+use crate::report::{
+    Basis, Code, Damage, DamagedPart, ErrorKind, FalseNegatives, Fault, FaultDetail, Problem, Table, Tuning,
+};
 use crate::words::{counted, some_of};
 
 /// Gathers what was read at `path`, and what `tune` found, if it was run.
-pub(super) fn facts(path: &Path, overview: &Overview, tuned: Option<&Result<Tuning, TuneFailure>>) -> Facts {
+pub(super) fn facts(path: &Path, overview: &Overview, tuned: Option<&Result<Tuning, Fault>>) -> Facts {
     let mut facts = match tuned {
         Some(Ok(tuning)) => tuning.facts.clone(),
-        Some(Err(TuneFailure { damage: Some(damage), .. })) => {
-            of_overview(overview, Some(Damage::clone(damage)), None)
-        }
-        Some(Err(TuneFailure { text, kind: Some(_), .. })) => {
-            of_overview(overview, None, Some(unread(String::new(), text.clone())))
-        }
-        Some(Err(_)) | None => of_overview(overview, None, None),
+        Some(Err(fault)) => match fault.detail.as_deref() {
+            Some(FaultDetail::Database(damage)) => of_overview(overview, Some(damage.clone()), None),
+            _ if fault.kind == ErrorKind::Missing => of_overview(overview, None, None),
+            _ => of_overview(overview, None, Some(unread(String::new(), fault.text.clone()))),
+        },
+        None => of_overview(overview, None, None),
     };
     facts.scope = match overview.kind {
         Kind::Table => Scope::Table,

@@ -1,14 +1,10 @@
 //! The effects of filters, in use or tried, and the reasons why `tune` has no results for a database, or leaves out a
 //! table.
 
-use filterblock::Error;
-
-use super::advice::Damage;
 use super::estimate::Estimate;
-use super::frame::ErrorKind;
+use super::fault::Fault;
 use super::strings::words;
 use crate::audit::rates::Rate;
-use crate::walk::FoundFormat;
 
 /// The effects of some filters: those in use, or those of a candidate.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -95,38 +91,11 @@ words! {
     }
 }
 
-/// The reason why there is nothing to show for a database or table.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct TuneFailure {
-    /// The reason in words.
-    pub text: String,
-    /// The kind of fault; `None`: there is neither a database nor a table.
-    pub kind: Option<ErrorKind>,
-    /// The other format, if that is the reason.
-    pub other_format: Option<FoundFormat>,
-    /// The damage of the database as a whole, if that is the reason.
-    pub damage: Option<Box<Damage>>,
-}
-
-impl TuneFailure {
-    /// The failure for this reason.
-    pub fn new(text: impl Into<String>, kind: impl Into<Option<ErrorKind>>) -> Self {
-        Self { text: text.into(), kind: kind.into(), other_format: None, damage: None }
-    }
-}
-
-/// The text leaves out the path, which messages show before it.
-impl From<Error> for TuneFailure {
-    fn from(error: Error) -> Self {
-        Self::new(error.without_path().to_string(), ErrorKind::of(&error))
-    }
-}
-
 /// A table that is part of no number, as it could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LeftOut {
     /// The name of the table's file.
     pub name: String,
     /// The reason.
-    pub why: TuneFailure,
+    pub why: Fault,
 }

@@ -10,7 +10,8 @@ use super::strings::{Name, json_path};
 use super::verdict::Verdict;
 use super::verify::Checked;
 use crate::audit::current_manifest::manifest_fault;
-use crate::walk::{Folder as Listed, FoundFormat, PathError};
+use crate::report::Fault;
+use crate::walk::{Folder as Listed, FoundFormat};
 use crate::words::repair_command;
 
 /// A folder, reported before its tables.
@@ -100,8 +101,8 @@ impl Folder {
 
 impl Unreadable {
     /// The path that `subject` names, and the reason why it cannot be looked at.
-    pub fn new(subject: &Subject<'_>, error: &PathError) -> Self {
-        let frame = Frame::new("unreadable", subject, Some(error.kind())).error(Some(error.to_string()));
+    pub fn new(subject: &Subject<'_>, error: &Fault) -> Self {
+        let frame = Frame::new("unreadable", subject, Some(error.kind)).error(Some(error.to_string()));
         Self {
             frame: frame.into_owned(),
             verdict: Verdict::CannotTell,

@@ -8,8 +8,9 @@ use filterblock::KeyFormat;
 use filterblock::database::{LiveTable, Manifest, VersionEdit};
 use serde::Serialize;
 
+use super::fault::Fault;
 use super::frame::{Frame, Framed, Subject};
-use super::scan::{Fault, FaultAt, Version};
+use super::scan::{FaultAt, Version};
 use super::strings::{Hex, Name, write_line};
 
 /// A record of a MANIFEST: the changes from one state of the database to the next.

@@ -4,6 +4,7 @@ mod advice;
 mod distinct;
 mod effect;
 mod estimate;
+mod fault;
 mod filter_list;
 mod folder;
 mod frame;
@@ -30,8 +31,9 @@ pub use advice::{
     Action, Advice, Basis, Condition, Damage, DamagedPart, FalseNegatives, HugeManifest, Obstacle, Rebuild,
 };
 pub use distinct::DistinctSum;
-pub use effect::{Effect, LeftOut, LevelEffect, Rates, Reads, SimilarKind, TuneFailure};
+pub use effect::{Effect, LeftOut, LevelEffect, Rates, Reads, SimilarKind};
 pub use estimate::{EntrySum, Estimate, KeyCount};
+pub use fault::{Fault, FaultDetail};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Framed, Remark, Subject};
@@ -41,13 +43,13 @@ pub use manifest::{
     ManifestState,
 };
 pub use problems::{COPIES_ONLY, Code, Problem, Problems};
-pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine, Reason};
+pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine};
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
 pub use repair::{
     LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairSums, RepairedFile, RepairedKind,
     StaleKey, Unknown,
 };
-pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
+pub use scan::{End, Entry, FaultAt, FileState, Row, ScanLine, Version};
 pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};

@@ -9,7 +9,8 @@ use super::frame::ErrorKind;
 use super::strings::words;
 use super::verdict::Verdict;
 use crate::audit::LostKeys;
-use crate::walk::{FoundFormat, PathError};
+use crate::report::Fault;
+use crate::walk::FoundFormat;
 
 /// Problems of one code to keep. Further ones are only counted.
 const MAX_OF_A_CODE: u64 = 16;
@@ -205,12 +206,17 @@ impl Problem {
     }
 
     /// A path that could not be read. `wanted`: the expectation, unless the error has one of its own.
-    pub fn unreadable(wanted: &str, error: PathError) -> Self {
-        let (kind, plain) = (error.kind(), error.in_words());
-        let other_format = error.other_format().cloned().map(Box::new);
+    pub fn unreadable(wanted: &str, error: Fault) -> Self {
+        let other_format = error.other_format().cloned();
         let code = other_format.as_ref().map_or(Code::Unreadable, |found| Code::of_format(found.format()));
-        let (expected, found) = error.into_parts(wanted);
-        Self { plain, other_format, ..Self::new(code, None, expected, found).of_kind(kind) }
+        let (expected, found) = match (error.expected.as_deref(), error.found.as_deref(), &other_format) {
+            (Some(expected), Some(found), _) => (expected, found.to_owned()),
+            (.., Some(other)) => (wanted, other.format().to_string()),
+            _ if error.text == Fault::MISSING => (wanted, "nothing".to_owned()),
+            _ => (wanted, error.text.clone()),
+        };
+        let problem = Self::new(code, None, expected, found).of_kind(error.kind);
+        Self { plain: error.in_words(), other_format: other_format.map(Box::new), ..problem }
     }
 
     /// The problem that corresponds to an error of the library.
@@ -219,7 +225,7 @@ impl Problem {
             Error::Io { action, offset, source, .. } => {
                 let (expected, found) = (format!("{action} to succeed"), source.to_string());
                 let problem = Self::new(Code::Unreadable, *offset, expected, found);
-                let plain = PathError::of(error, false).in_words();
+                let plain = Fault::of(error, false).in_words();
                 Self { plain, ..problem.of_kind(ErrorKind::of_io(source)) }
             }
             Error::Corrupt { what, offset, expected, found, .. } => {

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::fault::Fault;
 use super::folder::Folder;
-use super::frame::{ErrorKind, Frame, Subject};
+use super::frame::{Frame, Subject};
 use super::strings::{Hex, words};
 
 words! {
@@ -20,9 +21,6 @@ words! {
         Absent = "absent",
     }
 }
-
-/// The reason why every key may be in a table or log, whatever its filters or writes say, and the kind of the fault.
-pub type Reason = (String, ErrorKind);
 
 /// The data blocks that may hold a key.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -94,13 +92,13 @@ pub struct Answer<'a> {
     pub filtered: bool,
 }
 
-fn framed<'a>(object: &'static str, subject: &Subject<'a>, error: Option<&'a Reason>) -> Frame<'a> {
-    Frame::new(object, subject, error.map(|(_, kind)| *kind)).error(error.map(|(text, _)| &**text))
+fn framed<'a>(object: &'static str, subject: &Subject<'a>, error: Option<&'a Fault>) -> Frame<'a> {
+    Frame::new(object, subject, error.map(|error| error.kind)).error(error.map(|error| &*error.text))
 }
 
 impl<'a> Answer<'a> {
     /// The answer for `key`. `error`: the reason why every key may be there, whatever `reply` says.
-    pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: QueryAnswer) -> Self {
+    pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Fault>, reply: QueryAnswer) -> Self {
         let unknown = KeyBlocks { fpr: 1.0, ..KeyBlocks::default() };
         let (may_match, log, blocks) = match reply {
             QueryAnswer::Unknown => (true, None, unknown),
@@ -150,7 +148,7 @@ impl<'a> Count<'a> {
     /// Counts the answers for a table or log. `error`: the reason why every key may be there.
     pub fn new(
         subject: Subject<'a>,
-        error: Option<&'a Reason>,
+        error: Option<&'a Fault>,
         answers: impl Iterator<Item = Answer<'a>>,
     ) -> Self {
         let mut count = Self {
@@ -180,7 +178,7 @@ pub enum QueryLine<'a> {
         /// The table or log.
         subject: Subject<'a>,
         /// The reason why every key may be there.
-        error: Option<&'a Reason>,
+        error: Option<&'a Fault>,
         /// The answers that are wanted: all, those that match, or no answers if only counts are wanted.
         answers: &'a mut dyn Iterator<Item = Answer<'a>>,
     },

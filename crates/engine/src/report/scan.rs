@@ -3,15 +3,12 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use filterblock::Error;
 use serde::Serialize;
 
-use super::frame::{ErrorKind, Frame, Subject};
+use super::fault::Fault;
+use super::frame::{Frame, Subject};
 use super::state::StateFault;
 use super::strings::{Hex, words};
-use crate::audit::decode_limit_text;
-use crate::walk::PathError;
-use crate::words::{count, error_text};
 
 /// One version of a key, and the place where it was found.
 #[derive(Debug)]
@@ -141,7 +138,7 @@ pub struct FaultAt<'a> {
 impl<'a> FaultAt<'a> {
     /// A fault of the file that `subject` names.
     pub fn new(subject: Subject<'a>, fault: &'a Fault) -> Self {
-        Self { frame: Frame::new("fault", &subject, Some(fault.kind)).error(Some(&*fault.message)) }
+        Self { frame: Frame::new("fault", &subject, Some(fault.kind)).error(Some(&*fault.text)) }
     }
 }
 
@@ -174,114 +171,4 @@ pub enum ScanLine<'a> {
     State(Subject<'a>, &'a StateFault, &'a Fault),
     /// The end of a file or database, with the number of its entries that were shown.
     End(Subject<'a>, u64),
-}
-
-/// A part that cannot be shown, and the reason.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault {
-    /// The file at fault. `None`: the file that was asked for.
-    pub path: Option<Box<Path>>,
-    /// The complete reason, without the path.
-    pub message: String,
-    /// What an error of the library means, in place of what was expected and found.
-    pub meaning: Option<Box<String>>,
-    /// The kind of reason.
-    pub kind: ErrorKind,
-    /// The offset of the fault in the file. `None`: the fault has no offset.
-    pub offset: Option<u64>,
-    /// The expected state. `None`: the fault does not name it.
-    pub expected: Option<String>,
-    /// The state found. `None`: the fault does not name it.
-    pub found: Option<String>,
-}
-
-impl Fault {
-    /// A fault with only a message.
-    pub const fn new(message: String, kind: ErrorKind) -> Self {
-        Self { path: None, message, meaning: None, kind, offset: None, expected: None, found: None }
-    }
-
-    /// `what` has the offset, too.
-    pub(crate) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
-        let message = format!("{what}: expected {expected}, found {found}");
-        let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
-        Self { offset, expected, found, ..Self::new(message, ErrorKind::Damaged) }
-    }
-
-    pub(crate) fn over_limit(offset: u64, limit: u64) -> Self {
-        let message = format!("would decode to more than {} bytes; --max-output allows more", count(limit));
-        let (expected, found) = (Some(decode_limit_text(limit)), Some("more".to_owned()));
-        Self { offset: Some(offset), expected, found, ..Self::new(message, ErrorKind::Unsupported) }
-    }
-}
-
-impl From<&StateFault> for Fault {
-    fn from(fault: &StateFault) -> Self {
-        Self::new(fault.in_scan(), ErrorKind::Damaged)
-    }
-}
-
-impl From<PathError> for Fault {
-    fn from(error: PathError) -> Self {
-        let fault = Self::new(error.to_string(), error.kind());
-        match error {
-            PathError::Failed { .. } => fault,
-            // The other kinds of error name what was expected.
-            error => {
-                let (expected, found) = error.into_parts("");
-                Self { expected: Some(expected), found: Some(found), ..fault }
-            }
-        }
-    }
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Self::from(&error)
-    }
-}
-
-impl From<&Error> for Fault {
-    fn from(error: &Error) -> Self {
-        let (bare, path) = (error.without_path(), error.path().map(Into::into));
-        if let Error::Limit { what: "output of one cursor", offset, limit, .. } = bare {
-            return Self { path, ..Self::over_limit(*offset, *limit) };
-        }
-        let (offset, expected, found) = match bare {
-            Error::Io { offset, source, .. } => (Some(*offset), None, Some(source.to_string())),
-            Error::Corrupt { offset, expected, found, .. }
-            | Error::Unsupported { offset, expected, found, .. } => {
-                (Some(*offset), Some(expected.to_string()), Some(found.to_string()))
-            }
-            Error::Limit { offset, limit, found, .. } => {
-                (Some(*offset), Some(format!("at most {limit} bytes")), Some(found.to_string()))
-            }
-            Error::InvalidOption { expected, found, .. } => {
-                (None, Some(expected.to_string()), Some(found.to_string()))
-            }
-            _ => (None, None, None),
-        };
-        let meaning = Some(Box::new(error_text(error)));
-        Self { path, meaning, offset, expected, found, ..Self::new(bare.to_string(), ErrorKind::of(error)) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use filterblock::database::{LogWriter, Manifest, VersionEdit};
-
-    use super::*;
-
-    /// LevelDB's names of comparators are short, so a name of more than 4 KiB is not read.
-    #[test]
-    fn a_limit_has_what_was_expected_and_found() {
-        let mut edit = VersionEdit::default();
-        edit.comparator = Some(vec![b'c'; 5000].into());
-        let (mut record, mut log) = (Vec::new(), LogWriter::new(Vec::new()));
-        edit.encode(&mut record).unwrap();
-        log.add_record(&record).unwrap();
-        let fault = Fault::from(Manifest::parse(&log.into_writer()).unwrap_err());
-        let known = (fault.expected.as_deref(), fault.found.as_deref());
-        assert_eq!(known, (Some("at most 4096 bytes"), Some("5000")), "{fault:?}");
-    }
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::advice::{Action, Advice, AdviceFields};
-use super::effect::{Effect, LeftOut, SimilarKind, TuneFailure};
+use super::effect::{Effect, LeftOut, SimilarKind};
 use super::estimate::Estimate;
+use super::fault::Fault;
 use super::frame::{ErrorKind, Frame, Subject};
 use super::strings::write_line;
 use crate::audit::Policy;
@@ -29,7 +30,7 @@ pub struct Tuned {
     /// The advice. `None`: a table that was given by itself and has no fault, or no database.
     pub advice: Option<Advice>,
     /// The results, or the reason why there are none.
-    pub result: Result<Tuning, TuneFailure>,
+    pub result: Result<Tuning, Fault>,
 }
 
 impl Tuned {
@@ -49,7 +50,7 @@ impl Tuned {
             Ok(_) => left_out.map(|table| format!("{}: {}", table.name, table.why.text)),
             Err(failure) => Some(failure.text.clone()),
         };
-        let kind = self.result.as_ref().map_or_else(|failure| failure.kind, |_| left_out?.why.kind);
+        let kind = self.result.as_ref().map_or_else(|fault| Some(fault.kind), |_| Some(left_out?.why.kind));
         let is_bad = self.advice.as_ref().is_some_and(|advice| advice.verdict > super::Verdict::CannotTell);
         let kind = kind.or_else(|| is_bad.then_some(ErrorKind::Damaged));
         let subject = Subject { path: &self.path, ..Subject::of(&self.input) };

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::walk::{Folder, PathError, reopen};
+use crate::report::Fault;
+use crate::walk::{Folder, reopen};
 
 /// How many times in a row a folder is listed again without progress.
 pub(crate) const MAX_ROUNDS: u32 = 16;
@@ -39,7 +40,7 @@ impl Relist {
     }
 
     /// Lists the folder again. `None`: too often, without progress in between.
-    pub(crate) fn again(&mut self, has_progressed: bool) -> Result<Option<Arc<Folder>>, PathError> {
+    pub(crate) fn again(&mut self, has_progressed: bool) -> Result<Option<Arc<Folder>>, Fault> {
         self.rounds = if has_progressed { 0 } else { self.rounds + 1 };
         if self.rounds > self.max_rounds {
             return Ok(None);

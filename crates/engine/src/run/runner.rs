@@ -10,8 +10,8 @@ use super::in_order::InOrder;
 use super::relist::retry_vanished;
 use super::task::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::engine::Engine;
-use crate::report::ErrorKind;
-use crate::walk::{Folder, Inputs, OtherFile, PathError, Sequential, Target, Windowed, open};
+use crate::report::{ErrorKind, Fault};
+use crate::walk::{Folder, Inputs, OtherFile, Sequential, Target, Windowed, open};
 
 type Show<'a, T> = dyn FnMut(Event<<T as Task>::Found>) -> io::Result<()> + 'a;
 
@@ -50,14 +50,14 @@ impl Engine {
         };
         match task.other(kind, &file, &mut Sequential::new(&source)) {
             Some(found) => Event::Found(file, Some(kind), Ok(found)),
-            None => Event::Failed(file, PathError::failed(ErrorKind::Unsupported, kind.refusal())),
+            None => Event::Failed(file, Fault::new(kind.refusal(), ErrorKind::Unsupported)),
         }
     }
 
     fn look_at_log<T: Task>(&self, task: &T, file: TableFile) -> Event<T::Found> {
         let opened = open(&**self.files.storage(), &file.path, true);
         let found = opened.map(|log| task.other(OtherFile::Log, &file, &mut Sequential::new(log)));
-        let result = found.and_then(|found| found.ok_or_else(PathError::vanished));
+        let result = found.and_then(|found| found.ok_or_else(Fault::vanished));
         Event::Found(file, Some(OtherFile::Log), result)
     }
 }
@@ -156,7 +156,7 @@ impl<T: Task> Shown<'_, T> {
     fn event(&mut self, event: Event<T::Found>) -> io::Result<()> {
         match event {
             Event::Found(file, kind, Err(error))
-                if error.kind() == ErrorKind::Vanished
+                if error.kind == ErrorKind::Vanished
                     && file.listed
                     && (kind.is_some() || file.record().is_some()) =>
             {
@@ -192,7 +192,7 @@ impl<T: Task> Shown<'_, T> {
             Ok(std::mem::take(&mut self.vanished).is_empty())
         })?;
         for path in lost {
-            (self.show)(Event::Found(place.file(path), None, Err(PathError::vanished())))?;
+            (self.show)(Event::Found(place.file(path), None, Err(Fault::vanished())))?;
         }
         (self.show)(Event::End(newest))
     }

@@ -5,8 +5,8 @@ use std::{io::Read, sync::Arc};
 
 use filterblock::table::ReadAt;
 
-use crate::report::{Remark, Subject};
-use crate::walk::{Folder, OtherFile, PathError, TableRecord};
+use crate::report::{Fault, Remark, Subject};
+use crate::walk::{Folder, OtherFile, TableRecord};
 
 /// A table, or another file that the user named.
 #[derive(Clone, Debug)]
@@ -56,20 +56,20 @@ impl ListedFolder {
 #[derive(Debug)]
 pub(crate) enum Event<T> {
     /// The path was not read, or leads to nothing to read. For a listed path, [`Folder`](Self::Folder) came before.
-    Failed(TableFile, PathError),
+    Failed(TableFile, Fault),
     /// The files of a folder follow.
     Folder {
         place: ListedFolder,
         /// The folder's logs, as far as the task uses them.
         logs: Vec<PathBuf>,
         /// The logs that could not be read as far as their first writes, with the reasons.
-        unread: Vec<(PathBuf, PathError)>,
+        unread: Vec<(PathBuf, Fault)>,
         /// The logs that are not read, with the reasons: no regular files, or they cannot be examined.
-        skipped: Vec<(PathBuf, PathError)>,
+        skipped: Vec<(PathBuf, Fault)>,
     },
     /// A file was read, or could not be opened, or was given up on because it has vanished. The kind is that of a log, or of
     /// a file that the user named and that is no table; `None`: a table.
-    Found(TableFile, Option<OtherFile>, Result<T, PathError>),
+    Found(TableFile, Option<OtherFile>, Result<T, Fault>),
     /// No more files of the folder follow. It is as in the last listing from which a file was read.
     End(ListedFolder),
 }

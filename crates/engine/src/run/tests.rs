@@ -9,7 +9,8 @@ use filterblock::table::ReadAt;
 use super::Watch;
 use super::task::{Event, LogUse, TableFile, Task};
 use crate::engine::Engine;
-use crate::walk::{Files, Inputs, MemoryStorage, OtherFile, PathError, Source, Storage};
+use crate::report::Fault;
+use crate::walk::{Files, Inputs, MemoryStorage, OtherFile, Source, Storage};
 
 /// Finds the lengths of files, but does not want tables whose names begin with 9.
 struct Lengths;
@@ -46,7 +47,7 @@ fn name(path: &Path) -> &str {
 fn line(event: Event<u64>) -> String {
     let of = |target: &TableFile| format!("{} of {}", name(&target.path), name(&target.input));
     let length =
-        |result: Result<u64, PathError>| result.map_or_else(|error| error.to_string(), |len| len.to_string());
+        |result: Result<u64, Fault>| result.map_or_else(|error| error.to_string(), |len| len.to_string());
     match event {
         Event::Failed(file, _) => format!("failed {}, listed: {}", of(&file), file.listed),
         Event::Folder { place, logs, skipped, .. } => {

@@ -13,11 +13,11 @@ use filterblock::table::ReadAt;
 use filterblock::{Error, escape_path};
 
 use super::format::{FoundFormat, Open};
-use super::input::{PathError, kind};
+use super::input::kind;
 use super::into_local;
 use super::storage::{LocalStorage, Source, Storage, open};
 use super::windowed::Sequential;
-use crate::report::ErrorKind;
+use crate::report::{ErrorKind, Fault};
 
 /// The search for databases below a folder ends at this number of names.
 const MAX_NAMES_BELOW: u32 = 10_000;
@@ -34,7 +34,7 @@ pub(crate) enum PathKind {
 
 /// Finds the file or folder that `path` and symbolic links lead to. Fails for encrypted files and databases, and for
 /// databases of other formats.
-pub(crate) fn resolve(path: &Path, storage: &Arc<dyn Storage>) -> Result<PathKind, PathError> {
+pub(crate) fn resolve(path: &Path, storage: &Arc<dyn Storage>) -> Result<PathKind, Fault> {
     let folder = Folder::open(path, storage)?;
     let open = |path: &Path| Some(storage.open(path).ok()? as Box<dyn ReadAt>);
     let other_format = match &folder {
@@ -42,7 +42,7 @@ pub(crate) fn resolve(path: &Path, storage: &Arc<dyn Storage>) -> Result<PathKin
         None => open(path).and_then(|file| FoundFormat::of_file(path, &*file)),
     };
     match other_format {
-        Some(found) => Err(PathError::OtherFormat(found)),
+        Some(found) => Err(found.into()),
         None => Ok(folder.map_or(PathKind::File, |folder| PathKind::Folder(Arc::new(folder)))),
     }
 }
@@ -62,8 +62,8 @@ pub fn is_input(path: &Path) -> bool {
     }
 }
 
-pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
-    Folder::open(folder.path(), &folder.storage)?.map(Arc::new).ok_or_else(PathError::vanished)
+pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, Fault> {
+    Folder::open(folder.path(), &folder.storage)?.map(Arc::new).ok_or_else(Fault::vanished)
 }
 
 /// A remark on the file `name`, which is probably a missing table.
@@ -83,7 +83,7 @@ pub struct Folder {
 
 impl Folder {
     /// Lists the folder at `path`, and reads the MANIFEST. `None` if a file is there. Fails if the folder cannot be listed.
-    pub(super) fn open(path: &Path, storage: &Arc<dyn Storage>) -> Result<Option<Self>, PathError> {
+    pub(super) fn open(path: &Path, storage: &Arc<dyn Storage>) -> Result<Option<Self>, Fault> {
         let database = storage.database(path)?;
         let storage = Arc::clone(storage);
         Ok(database.map(|database| Self { database, storage, copies: OnceLock::new() }))
@@ -198,7 +198,7 @@ impl Folder {
     }
 
     /// Opens a file that was found in the folder a moment ago.
-    pub(crate) fn open_file(&self, path: &Path) -> Result<Box<dyn Source>, PathError> {
+    pub(crate) fn open_file(&self, path: &Path) -> Result<Box<dyn Source>, Fault> {
         open(&*self.storage, path, true)
     }
 
@@ -258,15 +258,14 @@ impl Folder {
     }
 
     /// The `filled_logs` that hold writes. One that cannot be read as far as that counts; `on_error` gets the reason.
-    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, PathError)) -> Vec<&Path> {
-        let reason =
-            |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
+    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, Fault)) -> Vec<&Path> {
+        let reason = |error: Error| Fault::new(error.without_path().to_string(), ErrorKind::of(&error));
         let has_writes =
             |log: &Path| batch_has_writes(Sequential::new(self.storage.open(log)?)).map_err(reason);
         let with_data = self.filled_logs().filter(|log| match has_writes(log) {
             Ok(has_writes) => has_writes,
             // The log is gone: its writes are in a table by now.
-            Err(error) if error.kind() == ErrorKind::Missing => false,
+            Err(error) if error.kind == ErrorKind::Missing => false,
             Err(error) => {
                 on_error(log, error);
                 true
@@ -276,10 +275,10 @@ impl Folder {
     }
 
     /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their numbers.
-    pub fn skipped(&self) -> Vec<(&Path, PathError)> {
+    pub fn skipped(&self) -> Vec<(&Path, Fault)> {
         let files = self.database.files();
         let links = files.iter().filter(|file| file.is_link);
-        let links = links.map(|file| (file.kind, file.number, &*file.path, PathError::skipped_link()));
+        let links = links.map(|file| (file.kind, file.number, &*file.path, Fault::skipped(Fault::LINK)));
         let unreadable = files.unreadable();
         let unreadable = unreadable.map(|file| (file.kind, file.number, &*file.path, reason(file)));
         let strays = files.strays().filter_map(|stray| {
@@ -289,7 +288,7 @@ impl Folder {
                 _ => return None,
             };
             let (kind, number) = name.unwrap_or((FileKind::Table, u64::MAX));
-            Some((kind, number, &*stray.path, PathError::Skipped { found }))
+            Some((kind, number, &*stray.path, Fault::skipped(found)))
         });
         let mut all: Vec<_> = links.chain(unreadable).chain(strays).collect();
         all.retain(|(kind, ..)| matches!(kind, FileKind::Table | FileKind::Log));
@@ -299,16 +298,17 @@ impl Folder {
 }
 
 /// The error for a folder without a database. Names the first one below it: fewest levels below, then first by path.
-pub(crate) fn nothing_at(folder: &Path) -> PathError {
+pub(crate) fn nothing_at(folder: &Path) -> Fault {
     let (first, number, is_all) = databases_below(folder);
-    PathError::NoDatabase(match first.map(|first| escape_path(&first).to_string()) {
+    let text = match first.map(|first| escape_path(&first).to_string()) {
         None => "no database here: no CURRENT, table (.ldb, .sst) or log".to_owned(),
         Some(only) if number == 1 && is_all => format!("no database here, but one below: {only}"),
         Some(first) => {
             let at_least = if is_all { "" } else { "at least " };
             format!("no database here, but {at_least}{number} below: {first}, …")
         }
-    })
+    };
+    Fault::new(text, ErrorKind::Missing)
 }
 
 /// The first folder below `folder` with tables or CURRENT, their number, and false if the search hit its limit.
@@ -353,11 +353,11 @@ fn is_regular(stray: &StrayFile) -> bool {
     stray.file_type.is_none_or(|file_type| file_type.is_file())
 }
 
-fn reason(file: &UnreadableFile) -> PathError {
+fn reason(file: &UnreadableFile) -> Fault {
     if fs::symlink_metadata(&file.path).is_ok_and(|metadata| metadata.is_symlink()) {
-        return PathError::skipped_link();
+        return Fault::skipped(Fault::LINK);
     }
-    PathError::of(&file.error, true)
+    Fault::of(&file.error, true)
 }
 
 #[cfg(test)]

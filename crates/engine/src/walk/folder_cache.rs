@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{folder::Folder, input::PathError, storage::Storage};
+use super::{folder::Folder, storage::Storage};
 use crate::report::ErrorKind;
+use crate::report::Fault;
 
 /// The greatest number of folders remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;
@@ -22,7 +23,7 @@ impl FolderCache {
         &mut self,
         path: &Path,
         storage: &Arc<dyn Storage>,
-    ) -> Result<Option<Arc<Folder>>, (PathBuf, PathError)> {
+    ) -> Result<Option<Arc<Folder>>, Fault> {
         let path = folder_of(path);
         let known =
             self.folders.iter().position(|(known, _)| known == path).map(|at| self.folders.remove(at));
@@ -30,11 +31,11 @@ impl FolderCache {
         let (path, folder) = known.unwrap_or_else(|| {
             let opened = Folder::open(path, storage).unwrap_or_else(|error| {
                 // Not every storage has a folder for each file.
-                if error.kind() == ErrorKind::Missing {
+                if error.kind == ErrorKind::Missing {
                     return None;
                 }
                 let message = format!("listing the folder: {error}");
-                failed = Some((path.to_owned(), PathError::failed(error.kind(), message)));
+                failed = Some(Fault { path: Some(path.into()), ..Fault::new(message, error.kind) });
                 None
             });
             (path.to_owned(), opened.filter(Folder::is_database).map(Arc::new))

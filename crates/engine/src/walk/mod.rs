@@ -17,7 +17,6 @@ pub(crate) use folder::{Folder, TableRecord, copy_text, reopen};
 pub(crate) use folder::{UNDO_RECORD, UNDO_SUFFIX};
 pub use folder::{is_input, other_format};
 pub use format::FoundFormat;
-pub use input::PathError;
 pub use other_file::is_log;
 pub(crate) use other_file::{OtherFile, is_named_log};
 pub(crate) use paths::{InputPath, into_local};

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::{collections::VecDeque, sync::Arc};
 
-use super::input::PathError;
 use super::storage::Storage;
+use crate::report::Fault;
 
 /// Every path of a list has to be shorter, in bytes: a longer line means that the file is no list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
@@ -15,7 +15,7 @@ pub(crate) struct InputPath {
     /// The path as the user gave it. With --recursive, `path` may be below it.
     pub input: Arc<Path>,
     /// The path, or the reason why the list of paths called `input` does not yield one.
-    pub path: Result<PathBuf, PathError>,
+    pub path: Result<PathBuf, Fault>,
 }
 
 impl InputPath {
@@ -65,7 +65,7 @@ impl List {
     }
 
     /// Reads the next line that is not empty; `None` at the end of the list.
-    fn line(&self, source: &mut dyn BufRead) -> Result<Option<Vec<u8>>, PathError> {
+    fn line(&self, source: &mut dyn BufRead) -> Result<Option<Vec<u8>>, Fault> {
         loop {
             let mut line = Vec::new();
             source.take(MAX_PATH_LEN).read_until(self.end, &mut line)?;
@@ -79,7 +79,7 @@ impl List {
                 }
             } else if line.len() as u64 == MAX_PATH_LEN {
                 let expected = format!("paths of less than {MAX_PATH_LEN} bytes");
-                return Err(PathError::unexpected(expected, "a longer one"));
+                return Err(Fault::unexpected(expected, "a longer one"));
             }
             if !line.is_empty() {
                 return Ok(Some(line));
@@ -92,7 +92,7 @@ impl Iterator for List {
     type Item = InputPath;
 
     fn next(&mut self) -> Option<InputPath> {
-        let line = self.source.take()?.map_err(PathError::from).and_then(|mut source| {
+        let line = self.source.take()?.map_err(Fault::from).and_then(|mut source| {
             let line = self.line(&mut *source)?;
             self.source = Some(Ok(source));
             Ok(line)
@@ -109,15 +109,15 @@ pub(crate) fn into_local(path: PathBuf) -> PathBuf {
 }
 
 #[cfg(unix)]
-fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
+fn to_path(bytes: Vec<u8>) -> Result<PathBuf, Fault> {
     Ok(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes).into())
 }
 
 #[cfg(not(unix))]
-fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
+fn to_path(bytes: Vec<u8>) -> Result<PathBuf, Fault> {
     let path = String::from_utf8(bytes).map(PathBuf::from);
     path.map_err(|error| {
-        PathError::unexpected("paths in UTF-8", filterblock::quote(error.as_bytes()).to_string())
+        Fault::unexpected("paths in UTF-8", filterblock::quote(error.as_bytes()).to_string())
     })
 }
 

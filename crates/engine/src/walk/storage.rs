@@ -9,8 +9,9 @@ use bytes::Bytes;
 use filterblock::database::{Database, DatabaseListing, FileOpener, Opener};
 use filterblock::table::ReadAt;
 
-use super::input::{PathError, kind, refuse_url};
+use super::input::{kind, refuse_url};
 use super::windowed::Sequential;
+use crate::report::Fault;
 
 /// How far files of the local file system are read ahead, in bytes.
 pub(crate) const READ_AHEAD: usize = 64 << 10;
@@ -65,7 +66,7 @@ pub trait Storage: Debug + Send + Sync {
     /// # Errors
     ///
     /// Those of `list`.
-    fn database(&self, path: &Path) -> Result<Option<Database>, PathError> {
+    fn database(&self, path: &Path) -> Result<Option<Database>, Fault> {
         let Some(names) = self.list(path)? else { return Ok(None) };
         let mut listing = DatabaseListing::new(names).in_dir(path);
         while let Some(name) = listing.wanted() {
@@ -137,15 +138,15 @@ impl Storage for LocalStorage {
         Ok(Box::new(open_file(path)?))
     }
 
-    fn database(&self, path: &Path) -> Result<Option<Database>, PathError> {
+    fn database(&self, path: &Path) -> Result<Option<Database>, Fault> {
         refuse_url(path)?;
         match fs::metadata(path)?.file_type() {
             file_type if file_type.is_dir() => {
-                let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
+                let database = Database::open(path).map_err(|error| Fault::of(&error, false))?;
                 Ok(Some(database))
             }
             file_type if file_type.is_file() => Ok(None),
-            file_type => Err(PathError::unexpected("a table or a database folder", kind(file_type))),
+            file_type => Err(Fault::unexpected("a table or a database folder", kind(file_type))),
         }
     }
 }
@@ -153,7 +154,7 @@ impl Storage for LocalStorage {
 fn open_file(path: &Path) -> io::Result<File> {
     let check = |metadata: fs::Metadata| match metadata.is_file() {
         true => Ok(()),
-        false => Err(PathError::unexpected(PathError::REGULAR_FILE, kind(metadata.file_type()))),
+        false => Err(Fault::unexpected(Fault::REGULAR_FILE, kind(metadata.file_type()))),
     };
     refuse_url(path).map_err(io::Error::other)?;
     // Opening a pipe would wait for its other end, so the type is checked before opening, and once more
@@ -207,8 +208,8 @@ impl Storage for MemoryStorage {
 }
 
 /// Opens a file. `listed`: its name was found in a folder a moment ago.
-pub(crate) fn open(storage: &dyn Storage, path: &Path, listed: bool) -> Result<Box<dyn Source>, PathError> {
-    storage.open(path).map_err(|error| PathError::of_io(&error, listed))
+pub(crate) fn open(storage: &dyn Storage, path: &Path, listed: bool) -> Result<Box<dyn Source>, Fault> {
+    storage.open(path).map_err(|error| Fault::of_io(&error, listed))
 }
 
 #[cfg(test)]

@@ -5,14 +5,15 @@ use std::{iter::Peekable, sync::Arc};
 
 use super::folder::{self, Folder, PathKind};
 use super::paths::{InputPath, into_local};
-use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
+use super::{folder_cache::FolderCache, storage::Storage};
+use crate::report::Fault;
 
 /// What a path leads to, or why it leads nowhere. `input` is the path as the user gave it.
 pub(crate) enum Target {
     /// A list of paths, which is `input`, could not be read to its end.
-    ListFailed { input: Arc<Path>, error: PathError },
+    ListFailed { input: Arc<Path>, error: Fault },
     /// The path could not be looked at, or there is nothing to look at.
-    Failed { input: Arc<Path>, path: PathBuf, error: PathError },
+    Failed { input: Arc<Path>, path: PathBuf, error: Fault },
     /// `folder`: the database that the file is in. `None`: the file is in none, or its folder cannot be listed.
     File { input: Arc<Path>, path: PathBuf, folder: Option<Arc<Folder>> },
     /// A database, or a folder with tables.
@@ -93,8 +94,9 @@ impl Iterator for Targets {
                     let file = Target::File { input: Arc::clone(&input), path, folder };
                     match failed {
                         None => file,
-                        Some((path, error)) => {
+                        Some(error) => {
                             self.file = Some(file);
+                            let path = error.path.as_deref().map(Path::to_owned).unwrap_or_default();
                             Target::Failed { input, path, error }
                         }
                     }

@@ -18,7 +18,7 @@ use super::status::{FileType, Status, is_mine, is_root};
 use super::system::{self, Handle};
 use super::volume;
 use crate::report::ErrorKind;
-use crate::walk::PathError;
+use crate::report::Fault;
 
 /// An open folder. On Unix, it stays the same, whatever becomes of its path. Names given to methods have no slash.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl Dir {
                 Failure::failed(text, Some(ErrorKind::Unreadable))
             }
             io::ErrorKind::NotFound => {
-                let text = format!("{}: {}", escape_path(path), PathError::MISSING);
+                let text = format!("{}: {}", escape_path(path), Fault::MISSING);
                 Failure::failed(text, Some(ErrorKind::Missing))
             }
             _ => Failure::system("looking for it", path, &error),

@@ -10,8 +10,8 @@ use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
 use crate::engine::Engine;
-use crate::report::ErrorKind;
-use crate::walk::{PathError, SharedFile, Source};
+use crate::report::{ErrorKind, Fault};
+use crate::walk::{SharedFile, Source};
 
 /// A folder, and the engine whose storage it is in.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ impl Input<'_> {
     pub(crate) fn open_listed(&self, name: &str) -> Result<Box<dyn Source>> {
         self.source(name).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
-                let text = format!("{}: {}", escape_path(&self.path_of(name)), PathError::vanished());
+                let text = format!("{}: {}", escape_path(&self.path_of(name)), Fault::vanished());
                 Failure::failed(text, Some(ErrorKind::Vanished))
             }
             _ => self.failed(name, &error),
@@ -59,7 +59,7 @@ impl Input<'_> {
     pub(crate) fn database(&self) -> Result<Database> {
         let database = self.engine.files.storage().database(self.dir);
         let database = database.map_err(|error| {
-            Failure::failed(format!("{}: {error}", escape_path(self.dir)), Some(error.kind()))
+            Failure::failed(format!("{}: {error}", escape_path(self.dir)), Some(error.kind))
         })?;
         database.ok_or_else(|| self.refused("a file; give the folder of a database"))
     }

@@ -11,7 +11,8 @@ use bytes::Bytes;
 use filterblock::table::ReadAt as _;
 use filterblock::{BloomFilterPolicy, FilterBlockReader, SharedPolicy};
 
-use crate::walk::{PathError, Storage, open};
+use crate::report::Fault;
+use crate::walk::{Storage, open};
 
 pub use run::InspectLine;
 pub use table::inspect_table;
@@ -26,7 +27,7 @@ fn read(
     path: &Path,
     policy: Option<&SharedPolicy>,
     storage: &dyn Storage,
-) -> Result<FilterBlockReader<SharedPolicy>, PathError> {
+) -> Result<FilterBlockReader<SharedPolicy>, Fault> {
     let contents = match path.as_os_str() == "-" {
         true => {
             let mut contents = Vec::new();
@@ -39,7 +40,7 @@ fn read(
         }
     };
     if contents.len() as u64 > MAX_LEN {
-        return Err(PathError::unexpected(format!("a filter block of at most {MAX_LEN} bytes"), "more"));
+        return Err(Fault::unexpected(format!("a filter block of at most {MAX_LEN} bytes"), "more"));
     }
     let policy = policy.cloned().unwrap_or_else(|| Arc::new(BloomFilterPolicy::new(10)));
     Ok(FilterBlockReader::new(policy, contents))

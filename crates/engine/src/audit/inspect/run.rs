@@ -15,11 +15,11 @@ use crate::audit::stats::Reach;
 use crate::audit::verify::{manifest, other};
 use crate::engine::Engine;
 use crate::report::{
-    self, About, Checked, Code, Depth, ErrorKind, Frame, Inspected, Other, Outcome, Problem, Remark, Subject,
-    Table, Totals, Unreadable, Verdict, Verified,
+    self, About, Checked, Code, Depth, ErrorKind, Fault, Frame, Inspected, Other, Outcome, Problem, Remark,
+    Subject, Table, Totals, Unreadable, Verdict, Verified,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
-use crate::walk::{Folder, InputPath, Inputs, OtherFile, PathError, TableRecord};
+use crate::walk::{Folder, InputPath, Inputs, OtherFile, TableRecord};
 
 /// One result of an inspection.
 #[derive(Debug)]
@@ -131,8 +131,8 @@ pub(crate) enum Looked {
     Other(Box<Checked>, u64),
 }
 
-pub(crate) fn unreadable(error: &PathError) -> Box<Inspected> {
-    Box::new(Table::unreadable(error.to_string(), error.kind()).into())
+pub(crate) fn unreadable(error: &Fault) -> Box<Inspected> {
+    Box::new(Table::unreadable(error.to_string(), error.kind).into())
 }
 
 /// The live tables of a folder that have no file.
@@ -159,13 +159,13 @@ pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableWeigh
     LookupWeights::of_tables(manifest.tables(), entries)
 }
 
-fn unread_log(path: &Path, error: &PathError) -> Problem {
-    match error.kind() {
+fn unread_log(path: &Path, error: &Fault) -> Problem {
+    match error.kind {
         ErrorKind::Damaged | ErrorKind::Missing => {
             let name = escape_path(path.file_name().map_or(path, Path::new)).to_string();
             let title = format!("{name} is damaged: its first write cannot be read");
             let problem = Problem::new(Code::LogDamaged, None, "a log that can be read", error.to_string());
-            Problem { title: Some(title.clone()), plain: Some(title), ..problem.of_kind(error.kind()) }
+            Problem { title: Some(title.clone()), plain: Some(title), ..problem.of_kind(error.kind) }
         }
         _ => Problem::unreadable("a log", error.clone()),
     }
@@ -273,7 +273,7 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
         (self.sink)(InspectLine::Table(found))
     }
 
-    fn unreadable(&mut self, subject: &Subject<'_>, error: &PathError) -> io::Result<()> {
+    fn unreadable(&mut self, subject: &Subject<'_>, error: &Fault) -> io::Result<()> {
         self.see(Verdict::CannotTell);
         (self.sink)(InspectLine::Unreadable(Unreadable::new(subject, error)))
     }

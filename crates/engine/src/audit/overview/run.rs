@@ -14,14 +14,14 @@ use crate::audit::rates::TableWeight;
 use crate::audit::state::huge_manifest;
 use crate::audit::verify::{VerifyTask, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Checked, ErrorKind, Inspected, Note, Problem, Table, name_of};
+use crate::report::{Checked, ErrorKind, Fault, Inspected, Note, Problem, Table, name_of};
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
-use crate::walk::{Folder, Inputs, OtherFile, PathError};
+use crate::walk::{Folder, Inputs, OtherFile};
 
 impl Engine {
     /// Reads the one database, folder or table that `inputs` lead to, with `verify` every block and every entry. Fails
     /// if there is nothing to show.
-    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> Result<Overview, PathError> {
+    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> Result<Overview, Fault> {
         let task = OverviewTask {
             inspect: InspectTask::of(self),
             verify: verify.then(|| VerifyTask { engine: self.clone(), notes_keys: true }),
@@ -86,7 +86,7 @@ struct Fold {
     /// As it was first listed.
     begun: Option<ListedFolder>,
     /// Why there is nothing to show.
-    failed: Option<PathError>,
+    failed: Option<Fault>,
 }
 
 impl Fold {
@@ -106,12 +106,12 @@ impl Fold {
     }
 
     /// `wanted`: what was expected, unless `error` itself says that.
-    fn unreadable(&mut self, path: &Path, wanted: &str, error: PathError) {
+    fn unreadable(&mut self, path: &Path, wanted: &str, error: Fault) {
         let verdict = Checked::of_problem(Problem::unreadable(wanted, error));
         self.overview.found.add(name_of(path), verdict, true);
     }
 
-    fn begin(&mut self, place: ListedFolder, logs: &[PathBuf], unread: Vec<(PathBuf, PathError)>) {
+    fn begin(&mut self, place: ListedFolder, logs: &[PathBuf], unread: Vec<(PathBuf, Fault)>) {
         let (overview, folder) = (&mut self.overview, &place.folder);
         overview.kind = if folder.is_database() { Kind::Database } else { Kind::Folder };
         overview.comparator = folder.comparator().map(<[u8]>::to_vec);
@@ -127,7 +127,7 @@ impl Fold {
         files.into_iter().for_each(|file| overview.found.add(name_of(&file.path), file.checked, true));
         overview.found.add(name_of(folder.path()), checked, false);
         for (log, error) in unread {
-            match error.kind() {
+            match error.kind {
                 ErrorKind::Damaged => self.overview.found.see_log(name_of(&log), error.to_string()),
                 _ => self.unreadable(&log, "a log", error),
             }
@@ -135,11 +135,11 @@ impl Fold {
         self.begun = Some(place);
     }
 
-    fn log(&mut self, target: &TableFile, result: Result<Looked, PathError>) {
+    fn log(&mut self, target: &TableFile, result: Result<Looked, Fault>) {
         let mut verdict = match result {
             Ok(Looked::Log(verdict)) => *verdict,
             Ok(Looked::Table(..)) => return,
-            Err(error) if error.kind() == ErrorKind::Vanished => return,
+            Err(error) if error.kind == ErrorKind::Vanished => return,
             Err(error) => Checked::of_problem(Problem::unreadable("a log", error)),
         };
         self.versions.add(target, &mut verdict);
@@ -154,7 +154,7 @@ impl Fold {
         self.overview.found.add(name_of(&target.path), verdict, true);
     }
 
-    fn table(&mut self, target: &TableFile, result: Result<Looked, PathError>) {
+    fn table(&mut self, target: &TableFile, result: Result<Looked, Fault>) {
         let (found, verdict) = match result {
             Ok(Looked::Table(found, verdict)) => (found, verdict.map(|verdict| *verdict)),
             Ok(Looked::Log(_)) => return,

@@ -9,7 +9,7 @@ use super::LookupKeys;
 use super::index::{BlockOfKey, look_up};
 use crate::audit::stats::{Blocks, FilterStats, Sample};
 use crate::engine::Engine;
-use crate::report::{ErrorKind, KeyBlocks, Reason};
+use crate::report::{ErrorKind, Fault, KeyBlocks};
 use crate::{audit::reading::filter_trouble, walk::TableRecord, words::error_text};
 
 /// A table, ready to answer for each key.
@@ -22,7 +22,7 @@ pub(in crate::audit) struct BlockCandidates {
     /// Why the index cannot be used although the key order is known; `None`: it can, or the order is not known.
     pub no_index: Option<&'static str>,
     /// Why every key may be in the table.
-    pub error: Option<Reason>,
+    pub error: Option<Fault>,
     /// The chance that at least one filter does not rule out an absent key.
     fpr: f64,
     /// The first and the last user key by the MANIFEST; `None`: not known, or not to be relied on.
@@ -43,11 +43,11 @@ pub(super) fn table<R: ReadAt>(
     let mut blocks = Blocks::list(&table);
     let malformed = || table.filter().and_then(|filter| filter.check().err());
     let filter_error = filter_trouble(&table);
-    let mut error = filter_error.map(|error| (error_text(error), ErrorKind::of(error)));
-    error = error.or_else(|| malformed().map(|error| (error_text(&error), ErrorKind::Damaged)));
+    let mut error = filter_error.map(|error| Fault::new(error_text(error), ErrorKind::of(error)));
+    error = error.or_else(|| malformed().map(|error| Fault::new(error_text(&error), ErrorKind::Damaged)));
     let index = TableRecord::is_bytewise_or(record, engine.is_bytewise()).then(|| {
         let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0);
-        error = error.take().or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
+        error = error.take().or_else(|| Some(Fault::new(sample.unsound()?, ErrorKind::Damaged)));
         look_up(&table, keys, sample.key_format().ok())
     });
     let (index, no_index) = match index.transpose() {
@@ -56,7 +56,8 @@ pub(super) fn table<R: ReadAt>(
     };
     let rates = filters.as_ref().map(|filters| filters.covering_rates(&blocks.offsets));
     let fpr = rates.map_or(1.0, any_errs);
-    let error = blocks.damage.text().zip(blocks.damage.kind()).or(error);
+    let damage = blocks.damage.text().zip(blocks.damage.kind());
+    let error = damage.map(|(text, kind)| Fault::new(text, kind)).or(error);
     let bytewise = record.filter(|record| record.is_bytewise);
     let range = bytewise.and_then(|record| record.live).and_then(LiveTable::user_keys);
     Ok(BlockCandidates {

@@ -5,12 +5,12 @@ use std::io::Read;
 use filterblock::{Error, database::LogWrites};
 
 use super::LookupKeys;
-use crate::report::{ErrorKind, LogAnswer, Reason};
+use crate::report::{ErrorKind, Fault, LogAnswer};
 use crate::words::error_text;
 
 /// Reads a log. Returns the answer for each key, in the order given, and the first reason why writes may be missing. The
 /// answers are those of the writes that LevelDB would recover.
-pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> (Vec<LogAnswer>, Option<Reason>) {
+pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> (Vec<LogAnswer>, Option<Fault>) {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;
     let mut log = LogWrites::new(source);
@@ -19,7 +19,7 @@ pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> (Vec<LogAnswer>,
             Ok(true) => {}
             Ok(false) => break,
             Err(failure) => {
-                error.get_or_insert((error_text(&failure), ErrorKind::of(&failure)));
+                error.get_or_insert(Fault::new(error_text(&failure), ErrorKind::of(&failure)));
                 match failure {
                     Error::Io { .. } => break,
                     _ => continue,
@@ -40,7 +40,7 @@ pub(super) fn read(source: &mut dyn Read, keys: &LookupKeys) -> (Vec<LogAnswer>,
     // LevelDB leaves out an incomplete last record: it is being written, or its damaged length hides records after it.
     let tail = log.incomplete_tail();
     let ends = |at| format!("the last write is incomplete, at offset {at}");
-    let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
+    let error = error.or(tail.map(|at| Fault::new(ends(at), ErrorKind::Damaged)));
     (newest.into_iter().map(|(_, answer)| answer).collect(), error)
 }
 

@@ -12,11 +12,11 @@ use super::candidates::{self, BlockCandidates};
 use super::logs;
 use crate::engine::Engine;
 use crate::report::{
-    Answer, Count, ErrorKind, Folder as FolderReport, LogAnswer, QueryAnswer, QueryLine, Reason, Remark,
+    Answer, Count, ErrorKind, Fault, Folder as FolderReport, LogAnswer, QueryAnswer, QueryLine, Remark,
     Subject, Verdict,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
-use crate::walk::{Folder, Inputs, OtherFile, PathError};
+use crate::walk::{Folder, Inputs, OtherFile};
 use crate::words::{counted_as, error_text};
 use crate::{audit::file_type::explain, audit::verify::manifest};
 
@@ -84,8 +84,8 @@ struct QueryTask {
 /// What a file answers for each key, or why it could not be opened.
 enum QueryFound {
     Table(Box<BlockCandidates>),
-    Log(Vec<LogAnswer>, Option<Reason>),
-    Unopened(Reason),
+    Log(Vec<LogAnswer>, Option<Fault>),
+    Unopened(Fault),
 }
 
 impl Task for QueryTask {
@@ -108,7 +108,7 @@ impl Task for QueryTask {
             Ok(table) => QueryFound::Table(Box::new(table)),
             Err(error) => {
                 let text = explain(source, &error, error_text(&error));
-                QueryFound::Unopened((text, ErrorKind::of(&error)))
+                QueryFound::Unopened(Fault::new(text, ErrorKind::of(&error)))
             }
         }
     }
@@ -175,7 +175,7 @@ impl Query<'_> {
         &mut self,
         place: &ListedFolder,
         logs: Vec<PathBuf>,
-        skipped: &[(PathBuf, PathError)],
+        skipped: &[(PathBuf, Fault)],
     ) -> io::Result<()> {
         let folder = &place.folder;
         let (manifest, mut checked) = manifest(folder);
@@ -191,7 +191,9 @@ impl Query<'_> {
         for (path, live, _) in folder.missing() {
             let message = format!("is missing{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
-            self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| QueryAnswer::Unknown)?;
+            self.replies(subject, Some(&Fault::new(message, ErrorKind::Missing)), |_, _| {
+                QueryAnswer::Unknown
+            })?;
         }
         Ok(())
     }
@@ -209,9 +211,8 @@ impl Query<'_> {
         (self.sink)(QueryLine::Lookups { keys, tables_left_out: costs.tables_left_out })
     }
 
-    fn asked(&mut self, subject: Subject<'_>, result: Result<QueryFound, PathError>) -> io::Result<()> {
-        let unopened = |error: PathError| QueryFound::Unopened((error.to_string(), error.kind()));
-        match result.unwrap_or_else(unopened) {
+    fn asked(&mut self, subject: Subject<'_>, result: Result<QueryFound, Fault>) -> io::Result<()> {
+        match result.unwrap_or_else(QueryFound::Unopened) {
             QueryFound::Log(answers, error) => {
                 let answer = |at| answers.get(at).copied().unwrap_or(LogAnswer::Absent);
                 self.replies(subject, error.as_ref(), |at, _| QueryAnswer::Log(answer(at)))
@@ -233,7 +234,7 @@ impl Query<'_> {
     fn replies(
         &mut self,
         subject: Subject<'_>,
-        error: Option<&Reason>,
+        error: Option<&Fault>,
         reply: impl Fn(usize, &[u8]) -> QueryAnswer,
     ) -> io::Result<()> {
         let Self { question, sink, outcome, lookups } = self;

@@ -15,7 +15,7 @@ use crate::audit::state;
 use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault, FileState, Outcome, Remark, ScanLine, StateFault, Subject};
 use crate::run::{MAX_ROUNDS, Relist};
-use crate::walk::{Folder, Inputs, PathError, Target, Targets, is_named_log};
+use crate::walk::{Folder, Inputs, Target, Targets, is_named_log};
 use crate::words::{count, repair_command};
 
 /// The maximum number of errors about one file that are reported.
@@ -333,16 +333,16 @@ impl ScanCursor {
         self.found.push_back(FoundLine { place, remarks, what: What::End(entries) });
     }
 
-    fn failed(&mut self, place: Place, error: PathError) {
+    fn failed(&mut self, place: Place, error: Fault) {
         self.outcome.count(ErrorKind::Unreadable);
-        self.fault(place, error.into());
+        self.fault(place, error);
     }
 
     fn fault(&mut self, place: Place, fault: Fault) {
         self.outcome.count(fault.kind);
         self.has_damage |= matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Missing);
-        let message = self.meaning(&place.path, &fault);
-        let what = What::Fault(Fault { message, ..fault });
+        let text = self.meaning(&place.path, &fault);
+        let what = What::Fault(Fault { text, ..fault });
         self.found.push_back(FoundLine { place, remarks: Vec::new(), what });
     }
 

@@ -105,7 +105,7 @@ fn unknown_order(folder: &Folder) -> Fault {
         "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one: {}",
         scan_command(folder.path(), files)
     );
-    Fault { found: Some(name), ..Fault::new(message, ErrorKind::Unsupported) }
+    Fault { found: Some(name.into()), ..Fault::new(message, ErrorKind::Unsupported) }
 }
 
 /// Returns true if the error is that a table which the database does not use is incomplete.
@@ -289,7 +289,7 @@ mod tests {
         for (contents, faults) in [(&whole[..], 0), (&whole[1..], 1), (b"", 1)] {
             std::fs::write(&path, contents).unwrap();
             let mut rows = rows(&database, &range, false, Progress::default());
-            let first = rows.advance().err().filter(|fault| fault.message.contains(" and should have "));
+            let first = rows.advance().err().filter(|fault| fault.text.contains(" and should have "));
             assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
         }
     }
@@ -321,7 +321,7 @@ mod tests {
             let mut rows = rows(&database, &range, false, before);
             while rows.contradicted.len() > 0 {
                 let fault = rows.advance().unwrap_err();
-                assert!(fault.message.contains(" and should have "), "{fault:?}");
+                assert!(fault.text.contains(" and should have "), "{fault:?}");
                 found.push((round, fault.path.unwrap().file_name().unwrap().to_owned()));
             }
             while with_entry && rows.advance() != Ok(Moved::ToEntry) {}

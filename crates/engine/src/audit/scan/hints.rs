@@ -9,7 +9,7 @@ use super::cursor::ScanCursor;
 use super::source::OpenTable;
 use crate::audit::correct::{log, storage::CorrectedStorage};
 use crate::audit::lost_keys::LostKeys;
-use crate::report::{ErrorKind, Fault};
+use crate::report::{ErrorKind, Fault, FaultDetail};
 use crate::walk::{Sequential, Storage as _, is_named_log};
 use crate::words::entries_text;
 
@@ -17,7 +17,7 @@ impl ScanCursor {
     /// The message of a fault in the file at `path`: what it means, and what helps.
     pub(super) fn meaning(&mut self, path: &Path, fault: &Fault) -> String {
         if self.source.request.carves() {
-            return fault.message.clone();
+            return fault.text.clone();
         }
         let is_of_table = fault.kind == ErrorKind::Damaged && !is_named_log(path);
         // One table is kept open, as each opening reads a whole index.
@@ -55,8 +55,8 @@ impl ScanCursor {
         if may_be_table && !opens {
             text += "; `scan --carve` finds blocks without index and footer";
         } else if may_be_table
-            && !fault.message.starts_with("block checksum")
-            && !fault.message.contains(" is damaged")
+            && !fault.text.starts_with("block checksum")
+            && !fault.text.contains(" is damaged")
         {
             // What has the right checksum has no wrong bit.
             return text;
@@ -82,7 +82,7 @@ impl ScanCursor {
 /// What a fault in a file means. `table`: the file, if it opens as a table, with the encoding of its keys. `is_merged`: other
 /// files are shown with it, which may have older values of its keys.
 fn meaning(fault: &Fault, path: &Path, table: Option<&OpenTable>, is_merged: bool) -> String {
-    let Some(meaning) = fault.meaning.as_deref() else { return fault.message.clone() };
+    let Some(FaultDetail::Meaning(meaning)) = fault.detail.as_deref() else { return fault.text.clone() };
     let older = |of: &str| match is_merged {
         true => format!("; older values of {of} keys may be shown"),
         false => String::new(),

@@ -14,8 +14,8 @@ use crate::audit::file_type::explain;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::engine::Engine;
-use crate::report::{ErrorKind, Fault};
-use crate::walk::{Files, Folder, OtherFile, PathError, Sequential, SharedFile, is_named_log, open};
+use crate::report::{ErrorKind, Fault, FaultDetail};
+use crate::walk::{Files, Folder, OtherFile, Sequential, SharedFile, is_named_log, open};
 use crate::words::error_text;
 
 pub(super) type BoxedRows = Box<dyn Rows + Send>;
@@ -54,8 +54,8 @@ impl ScanSource {
         corrected.map_or(folder, Arc::new)
     }
 
-    pub(super) fn open(&self, path: &Path, listed: bool) -> Result<SharedFile, PathError> {
-        self.files.open(path).map_err(|error| PathError::of_io(&error, listed))
+    pub(super) fn open(&self, path: &Path, listed: bool) -> Result<SharedFile, Fault> {
+        self.files.open(path).map_err(|error| Fault::of_io(&error, listed))
     }
 
     /// `internal`: true if the keys are internal keys; `None`: not known.
@@ -91,7 +91,7 @@ impl ScanSource {
         path: &Path,
         in_database: bool,
         listed: bool,
-    ) -> Result<Result<BoxedRows, Fault>, PathError> {
+    ) -> Result<Result<BoxedRows, Fault>, Fault> {
         let (request, name) = (Arc::clone(&self.request), path.to_owned());
         if is_named_log(path) {
             let log = Sequential::new(open(&**self.files.storage(), path, listed)?);
@@ -116,12 +116,12 @@ impl ScanSource {
                 OtherFile::Log => "a log under another name: give it one that ends with .log",
                 kind => kind.refusal(),
             };
-            return Err(PathError::failed(ErrorKind::Unsupported, text));
+            return Err(Fault::new(text, ErrorKind::Unsupported));
         }
         let meaning = match file {
             Some(file) => explain(&file, &error, text),
             None => text,
         };
-        Ok(Err(Fault { meaning: Some(Box::new(meaning)), ..error.into() }))
+        Ok(Err(Fault::from(error).with_detail(FaultDetail::Meaning(meaning))))
     }
 }

@@ -60,7 +60,7 @@ pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &
     let is_sound = |fault: &Fault| fault.kind == ErrorKind::Unsupported;
     let trouble = || Some(Fault::from(filter_trouble(table)?)).filter(|fault| !is_sound(fault));
     let is_damaged = Metaindex::read(table).error.is_some();
-    let entries = is_damaged.then(|| Fault::new("the metaindex is damaged".to_owned(), ErrorKind::Damaged));
+    let entries = is_damaged.then(|| Fault::new("the metaindex is damaged", ErrorKind::Damaged));
     let riaks = || "whether the keys are Riak's is not certain".to_owned();
     let (fault, text) = match internal {
         Some(false) => return None,
@@ -69,8 +69,8 @@ pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &
         None => (entries.or_else(trouble), format!("the form of the keys is not certain: {option} gives it")),
     };
     fault.map(|fault| {
-        let message = format!("{}; {text}", fault.meaning.as_deref().unwrap_or(&fault.message));
-        Fault { message, meaning: None, ..fault }
+        let text = format!("{}; {text}", fault.meaning());
+        Fault { text, detail: None, ..fault }
     })
 }
 

@@ -4,7 +4,7 @@ use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy};
 
 use super::sample_keys::MAX_KEY;
 use crate::audit::rates::{SplitMix, hash};
-use crate::report::{ErrorKind, TuneFailure};
+use crate::report::{ErrorKind, Fault};
 
 /// A part of a table ends with the block that reaches this many entries: memory holds at most twice as many.
 const PART_ENTRIES: usize = 4 << 20;
@@ -34,10 +34,10 @@ impl Entries {
         key: &[u8],
         policy: &SharedPolicy,
         random: &mut SplitMix,
-    ) -> Result<(), TuneFailure> {
+    ) -> Result<(), Fault> {
         if self.prints.len() >= 2 * PART_ENTRIES {
             let text = "the entries of a data block are more than the limit on what is held";
-            return Err(TuneFailure::new(text, ErrorKind::Unsupported));
+            return Err(Fault::new(text, ErrorKind::Unsupported));
         }
         // Versions of one key follow each other.
         let is_version = !self.prints.is_empty() && self.last == key;

@@ -7,8 +7,8 @@ use super::new_filters::NewFilters;
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::rates::Rate;
 use crate::report::{
-    Candidate, Effect, Estimate, LeftOut, Level, LevelEffect, Lookups, Rates, Reads, SampleSize, SimilarKind,
-    TuneFailure, Tuned, Tuning,
+    Candidate, Effect, Estimate, Fault, LeftOut, Level, LevelEffect, Lookups, Rates, Reads, SampleSize,
+    SimilarKind, Tuned, Tuning,
 };
 
 const MIB: f64 = 1_048_576.0;
@@ -96,13 +96,13 @@ pub(crate) fn tuning(bits_per_key: Option<u32>) -> Tuning {
 pub(crate) fn with_lookups() -> Tuning {
     let mut tuning = tuning(Some(10));
     tuning.lookups = Some(Lookups { given: 2000, used: 1000, stored: 100 });
-    let why = TuneFailure::new("expected a table", crate::report::ErrorKind::Unsupported);
+    let why = Fault::new("expected a table", crate::report::ErrorKind::Unsupported);
     tuning.left_out.push(LeftOut { name: "000009.ldb".to_owned(), why });
     tuning
 }
 
 /// The line that `tune` prints about `my db`.
-pub(crate) fn tuned(result: Result<Tuning, TuneFailure>) -> Tuned {
+pub(crate) fn tuned(result: Result<Tuning, Fault>) -> Tuned {
     let advice = result.as_ref().ok().map(|tuning| advise(&tuning.facts, Some(tuning)));
     Tuned { input: Path::new("my db").into(), path: "my db".into(), advice, result }
 }

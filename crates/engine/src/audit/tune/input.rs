@@ -12,7 +12,7 @@ use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::order::KeyOrder;
 use crate::audit::policies::Policy;
 use crate::engine::Engine;
-use crate::report::{ErrorKind, TuneFailure};
+use crate::report::{ErrorKind, Fault};
 use crate::walk::{Source, Storage, open};
 
 pub(super) struct TableInfo {
@@ -59,15 +59,15 @@ impl<'d> Input<'d> {
         }
     }
 
-    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn Source>>, TuneFailure> {
+    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn Source>>, Fault> {
         let TableInfo { path, size, missing, .. } = &self.tables[table];
         if let Some(text) = missing {
-            return Err(TuneFailure::new(text, ErrorKind::Missing));
+            return Err(Fault::new(text, ErrorKind::Missing));
         }
         let file = open(self.storage, path, true)?;
         if let Some((expected, found)) = file.len().ok().and_then(|len| size_conflict(*size, len)) {
             let text = format!("expected {expected}, found {found}");
-            return Err(TuneFailure::new(text, ErrorKind::Damaged));
+            return Err(Fault::new(text, ErrorKind::Damaged));
         }
         Ok(Table::open(file, self.read)?)
     }

@@ -12,7 +12,7 @@ use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::Policy;
 use crate::audit::rates::{FenceKeys, ProbeBudget, SplitMix};
 use crate::audit::reading::decode_limit_of;
-use crate::report::TuneFailure;
+use crate::report::Fault;
 use crate::run::map;
 
 /// The user's lookups to follow, unless all tables are decoded.
@@ -167,7 +167,7 @@ impl TableFilters {
 pub(super) fn settle(
     input: &Input<'_>,
     lookups: &mut [Lookup],
-    faults: &mut BTreeMap<usize, TuneFailure>,
+    faults: &mut BTreeMap<usize, Fault>,
 ) -> Vec<Option<TableFilters>> {
     lookups.sort_by(|a, b| input.order.compare(&a.key, &b.key));
     // By table, the numbers of the lookups that reach it, and of the tables searched before.
@@ -181,7 +181,7 @@ pub(super) fn settle(
     let key = |number: u32| &lookups[number as usize].key[..];
     let found = map(input.jobs, of_tables.iter().enumerate().collect(), |(table, sought)| {
         let table = input.open(table)?;
-        Ok::<_, TuneFailure>((TableFilters::of(&table, marks), find(&table, sought, key, input)?))
+        Ok::<_, Fault>((TableFilters::of(&table, marks), find(&table, sought, key, input)?))
     });
     let mut survey = Vec::with_capacity(found.len());
     for (table, result) in found.into_iter().enumerate() {

@@ -19,21 +19,16 @@ use crate::audit::state;
 use crate::audit::stats::encoding_of;
 use crate::engine::Engine;
 use crate::report::{
-    Advice, Basis, Damage, DamagedPart, ErrorKind, Outcome, StateFault, TuneFailure, Tuned, Tuning, Verdict,
+    Advice, Basis, Damage, DamagedPart, ErrorKind, Fault, FaultDetail, Outcome, StateFault, Tuned, Tuning,
+    Verdict,
 };
 use crate::run::Relist;
-use crate::walk::{Folder, Inputs, OtherFile, PathError, Target, open};
+use crate::walk::{Folder, Inputs, OtherFile, Target, open};
 
 /// How many times more a database is tuned whose tables vanish: each takes as long as the first.
 const MAX_ROUNDS: u32 = 3;
 
-type Result<T> = std::result::Result<T, TuneFailure>;
-
-impl From<PathError> for TuneFailure {
-    fn from(error: PathError) -> Self {
-        Self { other_format: error.other_format().cloned(), ..Self::new(error.to_string(), error.kind()) }
-    }
-}
+type Result<T> = std::result::Result<T, Fault>;
 
 impl Engine {
     /// Finds the filters that would best serve the databases and tables that `inputs` lead to.
@@ -67,14 +62,14 @@ impl Engine {
     /// Fails if there is no database or table, if it cannot be read, or if its MANIFEST cannot be relied on.
     pub(crate) fn tune_one(&self, inputs: Inputs, request: &Request) -> Result<Tuning> {
         let tuned = self.targets(inputs).last().map(|found| tuned(found, request, self).result);
-        tuned.unwrap_or_else(|| Err(TuneFailure::new("found nothing to tune", None)))
+        tuned.unwrap_or_else(|| Err(Fault::new("found nothing to tune", ErrorKind::Missing)))
     }
 }
 
 fn tuned(found: Target, request: &Request, engine: &Engine) -> Tuned {
     let (input, path, result) = match found {
-        Target::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error.into())),
-        Target::Failed { input, path, error } => (input, path, Err(error.into())),
+        Target::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error)),
+        Target::Failed { input, path, error } => (input, path, Err(error)),
         Target::Folder { input, path, folder: found } => (input, path, folder(&found, request, engine)),
         Target::File { input, path, .. } => {
             let result = table(&path, request, engine);
@@ -85,25 +80,24 @@ fn tuned(found: Target, request: &Request, engine: &Engine) -> Tuned {
         // Of a table by itself nothing but faults is said.
         Ok(tuning) => Some(advise(&tuning.facts, Some(tuning)))
             .filter(|advice| advice.verdict != Verdict::Fine || tuning.facts.scope == Scope::Database),
-        Err(failure) => advice_on(failure),
+        Err(fault) => advice_on(fault),
     };
     Tuned { input, path, advice, result }
 }
 
 /// Advises where there are no results. `None`: there is neither a database nor a table.
-fn advice_on(failure: &TuneFailure) -> Option<Advice> {
-    let TuneFailure { text, kind, other_format, damage } = failure;
+fn advice_on(fault: &Fault) -> Option<Advice> {
     let unknown = |basis| Facts { unknown: Some(basis), ..Facts::default() };
     let damaged = |damage, scope| Facts { damage: Some(damage), scope, ..Facts::default() };
-    let facts = match (other_format, damage, kind) {
-        (Some(format), ..) => unknown(Basis::Format(format.clone())),
-        (_, Some(damage), _) => damaged(Damage::clone(damage), Scope::Database),
-        (.., Some(ErrorKind::Damaged)) => {
+    let facts = match (fault.detail.as_deref(), fault.kind) {
+        (Some(FaultDetail::OtherFormat(format)), _) => unknown(Basis::Format(format.clone())),
+        (Some(FaultDetail::Database(damage)), _) => damaged(damage.clone(), Scope::Database),
+        (_, ErrorKind::Damaged) => {
             let damage = Damage::new(String::new(), DamagedPart::Files);
-            damaged(Damage { detail: Some(text.clone()), ..damage }, Scope::Table)
+            damaged(Damage { detail: Some(fault.text.clone()), ..damage }, Scope::Table)
         }
-        (.., None | Some(ErrorKind::Missing)) => return None,
-        _ => unknown(Basis::Unread { what: String::new(), why: text.clone() }),
+        (_, ErrorKind::Missing) => return None,
+        _ => unknown(Basis::Unread { what: String::new(), why: fault.text.clone() }),
     };
     Some(advise(&facts, None))
 }
@@ -127,7 +121,7 @@ fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tu
 }
 
 /// `error`: why the MANIFEST cannot be relied on.
-fn failure_of(error: &Error) -> TuneFailure {
+fn failure_of(error: &Error) -> Fault {
     let (kind, missing) = (ErrorKind::of(error), missing_manifest(error));
     let text = missing.clone().unwrap_or_else(|| error.to_string());
     let name = error.path().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
@@ -137,13 +131,14 @@ fn failure_of(error: &Error) -> TuneFailure {
         ..Damage::new(missing.unwrap_or_else(|| format!("{name} is damaged")), DamagedPart::Manifest)
     };
     let is_damage = matches!(kind, ErrorKind::Damaged | ErrorKind::Missing);
-    TuneFailure { damage: is_damage.then(|| Box::new(damage)), ..TuneFailure::new(text, kind) }
+    let fault = Fault::new(text, kind);
+    if is_damage { fault.with_detail(FaultDetail::Database(damage)) } else { fault }
 }
 
 fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
     if !folder.is_database() {
         let text = "expected a database, found tables without a MANIFEST: give them one by one";
-        return Err(TuneFailure::new(text, ErrorKind::Missing));
+        return Err(Fault::new(text, ErrorKind::Missing));
     }
     let manifest = folder.database().manifest().map_err(failure_of)?;
     let faults = state::faults(folder);
@@ -153,8 +148,8 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
         Damage { warning, ..Damage::new(title, DamagedPart::Logs) }
     });
     if let Some(damage) = damage.as_ref().filter(|damage| damage.warning.is_some()) {
-        let failure = TuneFailure::new(damage.title.clone(), ErrorKind::Damaged);
-        return Err(TuneFailure { damage: Some(Box::new(damage.clone())), ..failure });
+        let fault = Fault::new(damage.title.clone(), ErrorKind::Damaged);
+        return Err(fault.with_detail(FaultDetail::Database(damage.clone())));
     }
     let order = manifest.comparator().and_then(KeyOrder::of);
     let input = Input {
@@ -205,11 +200,11 @@ fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
             OtherFile::Manifest => "a MANIFEST has no filters; give a database or a table",
             _ => kind.refusal(),
         };
-        return Err(TuneFailure::new(text, None));
+        return Err(Fault::new(text, ErrorKind::Missing));
     }
     let failure = |error: Error| {
         let text = explain(source, &error, error.without_path().to_string());
-        TuneFailure::new(text, ErrorKind::of(&error))
+        Fault::new(text, ErrorKind::of(&error))
     };
     let table = Table::open(source, &engine.read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;

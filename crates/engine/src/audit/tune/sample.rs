@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::input::Input;
-use crate::{audit::rates::SplitMix, report::TuneFailure};
+use crate::{audit::rates::SplitMix, report::Fault};
 
 /// Bytes of tables to decode, approximately, unless all are decoded.
 const SAMPLE: u64 = 128 << 20;
 
 /// All tables without `faults`, or of each level an equal share of [`SAMPLE`] but at least two, spread over the keys.
-pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, TuneFailure>) -> Vec<usize> {
+pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, Fault>) -> Vec<usize> {
     let readable = (0..input.tables.len()).filter(|table| !faults.contains_key(table));
     let size = |tables: &Vec<usize>| tables.iter().map(|&table| input.size(table)).sum::<u64>();
     let mut of_levels = Vec::from_iter(input.by_level(readable).into_values());
@@ -96,7 +96,7 @@ mod tests {
         let large = input(&[(2, 4000)], 2 << 20, &read);
         assert_eq!(choose(&large, true, &BTreeMap::new()).len(), 4000);
         let small = input(&[(0, 2), (2, 30)], 2 << 20, &read);
-        let faults = BTreeMap::from([(5, TuneFailure::default())]);
+        let faults = BTreeMap::from([(5, Fault::vanished())]);
         let chosen = choose(&small, false, &faults);
         assert_eq!(chosen.len(), 31);
         assert!(!chosen.contains(&5));

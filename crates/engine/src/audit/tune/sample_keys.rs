@@ -8,7 +8,7 @@ use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
 
 use super::input::Input;
-use crate::report::TuneFailure;
+use crate::report::Fault;
 use crate::run::map;
 use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit_of};
 
@@ -26,11 +26,7 @@ pub(super) struct DrawnKey {
 type KeyAndNext = (Vec<u8>, Option<Vec<u8>>);
 
 /// Draws at most `count` keys. Adds the tables that could not be read to `faults`.
-pub(super) fn draw(
-    input: &Input<'_>,
-    count: u64,
-    faults: &mut BTreeMap<usize, TuneFailure>,
-) -> Vec<DrawnKey> {
+pub(super) fn draw(input: &Input<'_>, count: u64, faults: &mut BTreeMap<usize, Fault>) -> Vec<DrawnKey> {
     let places = places(input, count).into_iter().enumerate();
     let drawn =
         map(input.jobs, places.filter(|(_, places)| !places.is_empty()).collect(), |(table, places)| {

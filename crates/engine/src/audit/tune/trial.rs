@@ -18,7 +18,7 @@ use crate::audit::policies::Policy;
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats};
 use crate::audit::verify::FalseNegativeCount;
-use crate::report::{SimilarKind, TuneFailure};
+use crate::report::{Fault, SimilarKind};
 
 /// Random keys to check on a level, approximately, unless [`FEWEST`] for each table tried are more.
 const RANDOM: u64 = 1 << 16;
@@ -70,7 +70,7 @@ pub(super) fn run<R: ReadAt>(
     number: usize,
     tables: u64,
     asked: &Asked<'_>,
-) -> Result<Trial, TuneFailure> {
+) -> Result<Trial, Fault> {
     let encoding = plan.input.encoding;
     let blocks = locate(table, asked.keys.iter().map(|(key, _)| *key), plan.input)?;
     let asked: Vec<_> =
@@ -139,12 +139,7 @@ impl<R: ReadAt> Part<'_, R> {
     /// Checks the filters of every candidate, and those in use if they are sound and of the plan's policy. `asked`: keys
     /// of lookups, with the offsets of their data blocks. `end`: of the data blocks, where LevelDB starts one more block,
     /// which stays empty.
-    fn check(
-        &mut self,
-        asked: &[(u64, &[u8], KeyKind)],
-        end: u64,
-        trial: &mut Trial,
-    ) -> Result<(), TuneFailure> {
+    fn check(&mut self, asked: &[(u64, &[u8], KeyKind)], end: u64, trial: &mut Trial) -> Result<(), Fault> {
         self.entries.prints.sort_unstable();
         let mut keys: ByKind<AskedKeys> = ByKind::default();
         self.make_random(&mut keys[KeyKind::Random]);
@@ -193,7 +188,7 @@ impl<R: ReadAt> Part<'_, R> {
     }
 
     /// Leaves out made keys that are stored, or outside the range of the entries.
-    fn make_similar(&mut self, kind: SimilarKind, keys: &mut AskedKeys) -> Result<(), TuneFailure> {
+    fn make_similar(&mut self, kind: SimilarKind, keys: &mut AskedKeys) -> Result<(), Fault> {
         let Self { plan, entries, policy, counts: [_, wanted], .. } = self;
         let (order, Some(first)) = (plan.input.order, &entries.first) else { return Ok(()) };
         let (mut made, mut bytes) = (Vec::new(), 0);

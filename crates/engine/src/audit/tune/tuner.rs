@@ -20,8 +20,8 @@ use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::rates::ProbeBudget;
 use crate::audit::stats::LEGACY_POLICY_NAME;
 use crate::report::{
-    Basis, Candidate, Damage, DamagedPart, ErrorKind, FalseNegatives, LeftOut, Lookups, SampleSize,
-    TuneFailure, Tuning,
+    Basis, Candidate, Damage, DamagedPart, ErrorKind, FalseNegatives, Fault, LeftOut, Lookups, SampleSize,
+    Tuning,
 };
 use crate::run::{Watch, map};
 use crate::words::some_of;
@@ -35,7 +35,7 @@ const MAX_VISITS: u64 = 4_000_000;
 const BATCH: usize = 256;
 
 /// Tables that could not be read, by number.
-type Faults = BTreeMap<usize, TuneFailure>;
+type Faults = BTreeMap<usize, Fault>;
 
 pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
     let mut faults = Faults::new();
@@ -194,15 +194,15 @@ fn false_negatives(input: &Input<'_>, tried: &[Tried]) -> FalseNegatives {
     }
 }
 
-const fn is_damage(fault: &TuneFailure) -> bool {
-    matches!(fault.kind, Some(ErrorKind::Damaged | ErrorKind::Missing))
+const fn is_damage(fault: &Fault) -> bool {
+    matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Missing)
 }
 
 fn damage(input: &Input<'_>, faults: &Faults) -> Option<Damage> {
     let damaged = || faults.iter().filter(|(_, fault)| is_damage(fault));
     let names: Vec<_> = damaged().map(|(&table, _)| input.name(table)).collect();
     let mut title = some_of(&names, "tables");
-    if damaged().all(|(_, fault)| fault.kind == Some(ErrorKind::Missing)) {
+    if damaged().all(|(_, fault)| fault.kind == ErrorKind::Missing) {
         title += if names.len() == 1 { " is missing" } else { " are missing" };
     }
     (!names.is_empty()).then(|| Damage::new(title, DamagedPart::Files))

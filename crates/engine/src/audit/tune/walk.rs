@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use filterblock::table::{BlockCursor, DataBlocks, ReadAt, Table};
 
 use crate::audit::reading::decode_limit_of;
-use crate::report::{ErrorKind, TuneFailure};
+use crate::report::{ErrorKind, Fault};
 
 pub(super) struct EntryWalk<'t, R> {
     table: &'t Table<R>,
@@ -25,7 +25,7 @@ impl<'t, R: ReadAt> EntryWalk<'t, R> {
 
     /// Returns the offset of the next data block. Fails if it comes before another: LevelDB writes blocks one after the
     /// other, and no filters can be made for blocks in another order.
-    pub(super) fn next_block(&mut self) -> Result<Option<u64>, TuneFailure> {
+    pub(super) fn next_block(&mut self) -> Result<Option<u64>, Fault> {
         let Some(handle) = self.blocks.next().transpose()? else { return Ok(None) };
         self.check_decoded()?;
         let (offset, end) = (handle.offset, self.end);
@@ -33,7 +33,7 @@ impl<'t, R: ReadAt> EntryWalk<'t, R> {
             let text = format!(
                 "expected data blocks one behind the other, found one at offset {offset} before {end}"
             );
-            return Err(TuneFailure::new(text, ErrorKind::Damaged));
+            return Err(Fault::new(text, ErrorKind::Damaged));
         }
         self.end = handle.end().unwrap_or(u64::MAX);
         self.block.enter(self.table, handle)?;
@@ -42,7 +42,7 @@ impl<'t, R: ReadAt> EntryWalk<'t, R> {
     }
 
     /// Returns the next stored key of the data block.
-    pub(super) fn next_key(&mut self) -> Result<Option<&[u8]>, TuneFailure> {
+    pub(super) fn next_key(&mut self) -> Result<Option<&[u8]>, Fault> {
         if !self.block.next()? {
             return Ok(None);
         }
@@ -56,8 +56,8 @@ impl<'t, R: ReadAt> EntryWalk<'t, R> {
         self.blocks.peek().is_none()
     }
 
-    fn check_decoded(&self) -> Result<(), TuneFailure> {
+    fn check_decoded(&self) -> Result<(), Fault> {
         let text = "its blocks and keys are larger than the limit on what is decoded";
-        if self.left == 0 { Err(TuneFailure::new(text, ErrorKind::Unsupported)) } else { Ok(()) }
+        if self.left == 0 { Err(Fault::new(text, ErrorKind::Unsupported)) } else { Ok(()) }
     }
 }

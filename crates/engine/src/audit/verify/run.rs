@@ -119,7 +119,7 @@ impl Fold<'_> {
                 files.into_iter().try_for_each(|verified| self.verified(verified, show))
             }
             // The writes of a log that is gone are in a table by now.
-            Event::Found(_, Some(_), Err(error)) if error.kind() == ErrorKind::Vanished => Ok(()),
+            Event::Found(_, Some(_), Err(error)) if error.kind == ErrorKind::Vanished => Ok(()),
             Event::Found(file, kind, result) => {
                 let (about, wanted) = match kind {
                     None => (About::Table, "a table that can be read"),

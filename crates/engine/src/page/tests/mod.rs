@@ -18,8 +18,8 @@ use crate::audit::overview::{Kind, Overview, OverviewProblems};
 use crate::audit::tune::advise;
 use crate::audit::tune::examples::{tuning, with_lookups};
 use crate::report::{
-    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, HugeManifest, Problem, Table, TuneFailure,
-    Tuning, Verdict,
+    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Fault, HugeManifest, Problem, Table, Tuning,
+    Verdict,
 };
 use crate::words::{AdviceText, advice_text, rebuild_command, repair_command};
 
@@ -28,11 +28,7 @@ fn page(overview: &Overview, tuning: Option<&Tuning>) -> (AdviceText, String) {
     page_of("my db", overview, tuning.map(|tuning| Ok(tuning.clone())).as_ref())
 }
 
-fn page_of(
-    path: &str,
-    overview: &Overview,
-    tuned: Option<&Result<Tuning, TuneFailure>>,
-) -> (AdviceText, String) {
+fn page_of(path: &str, overview: &Overview, tuned: Option<&Result<Tuning, Fault>>) -> (AdviceText, String) {
     let (path, tuning) = (Path::new(path), tuned.and_then(|tuned| tuned.as_ref().ok()));
     let advice = advise(&facts(path, overview, tuned), tuning);
     let text = advice_text(&advice, tuning, path);
@@ -126,11 +122,11 @@ fn the_page_begins_with_the_lines_of_tune() {
 
 #[test]
 fn a_reason_against_tuning_is_shown() {
-    let failure = |kind| Err(TuneFailure::new("no <entries>", kind));
-    let (text, html) = page_of("db", &database(3), Some(&failure(None)));
+    let failure = |kind| Err(Fault::new("no <entries>", kind));
+    let (text, html) = page_of("db", &database(3), Some(&failure(ErrorKind::Missing)));
     assert!(markup::check(&html).words().contains("could not be found out: no <entries>"));
     assert_eq!(text.verdict, Verdict::Fine);
-    let (text, _) = page_of("db", &database(3), Some(&failure(Some(ErrorKind::Denied))));
+    let (text, _) = page_of("db", &database(3), Some(&failure(ErrorKind::Denied)));
     assert_eq!(text.headline(), "cannot tell: no <entries>");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::audit::tune::examples::{tuned, tuning, with_lookups};
 use crate::report::frame::ErrorKind;
-use crate::report::{TuneFailure, Tuned};
+use crate::report::{Fault, Tuned};
 
 fn printed(tuned: &Tuned) -> String {
     let mut out = Vec::new();
@@ -25,7 +25,7 @@ fn values(of: &serde_json::Value) -> usize {
 #[test]
 fn every_object_is_printed_with_all_its_fields() {
     let all = [Ok(tuning(Some(10))), Ok(tuning(Some(2))), Ok(tuning(None)), Ok(with_lookups())];
-    let failure = TuneFailure::new("no such \"file\"", ErrorKind::Missing);
+    let failure = Fault::new("no such \"file\"", ErrorKind::Missing);
     let lines: String = all.into_iter().chain([Err(failure)]).map(|result| printed(&tuned(result))).collect();
     assert_eq!(lines, include_str!("tune.jsonl").replace('\r', ""), "\n{lines}");
 }
