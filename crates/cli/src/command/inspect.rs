@@ -104,7 +104,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             let table = &mut found.table;
             console.remarks(&table.remarks);
             if table.unreadable || table.is_missing() {
-                table.problems().for_each(|(_, message)| console.message_about(&table.path, message));
+                table.problems().for_each(|(_, message)| console.message_about(&table.frame.path, message));
             }
             if let Some(filter) = table.filter.as_mut().filter(|_| list_filters) {
                 filter.list = found.filters;
@@ -113,7 +113,8 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
         }
         InspectLine::Other(other) => write_line(console, &*other),
         InspectLine::Unreadable(unreadable) => {
-            console.message_about(&unreadable.path, unreadable.frame.error.as_deref().unwrap_or_default());
+            console
+                .message_about(&unreadable.frame.path, unreadable.frame.error.as_deref().unwrap_or_default());
             write_line(console, &unreadable)
         }
         InspectLine::Totals(totals) => write_line(console, &totals),

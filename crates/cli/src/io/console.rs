@@ -151,14 +151,14 @@ impl Console {
     /// If the MANIFEST of a folder cannot be used, writes the reason and its `meaning` to standard error.
     pub(crate) fn fault_of(&mut self, folder: &Folder, meaning: &str) {
         if let Some(fault) = folder.manifest_fault() {
-            self.message_about(&folder.path, format_args!("{fault}, so {meaning}"));
+            self.message_about(&folder.frame.path, format_args!("{fault}, so {meaning}"));
         }
     }
 
     pub(crate) fn state_faults(&mut self, folder: &Folder) {
         let faults = folder.checked.problems.to_list();
         let faults = faults.iter().filter(|fault| !folder.is_unreadable() && fault.code.is_damage());
-        faults.for_each(|fault| self.message_about(&folder.path, fault.text()));
+        faults.for_each(|fault| self.message_about(&folder.frame.path, fault.text()));
     }
 
     /// Writes a message about `path` to standard error. If it names several databases below, adds the command for all.

@@ -28,7 +28,7 @@ pub(crate) fn short(table: &Table, console: &mut Console) -> io::Result<()> {
             _ if !table.is_opened() || table.filter_error.is_some() => Ok(()),
             Some(policies) => line(console, "filters", policies),
             None => {
-                let command = format!("filterblock tune {}", path_word(&table.path));
+                let command = format!("filterblock tune {}", path_word(&table.frame.path));
                 line(console, "filters", format!("none (would they help? {command})"))
             }
         };

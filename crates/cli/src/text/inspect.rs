@@ -91,7 +91,7 @@ impl TextInspect {
         answer.warnings.clone_from(&folder.checked.warnings);
         if self.style.is_wide && !self.style.list_filters {
             self.begin_part(console)?;
-            console.line(Tone::Title, escape_path(&folder.path), "")?;
+            console.line(Tone::Title, escape_path(&folder.frame.path), "")?;
             let names = folder.listed.tables().map(|table| width(&table_name(table)));
             self.listing = Some(Listing::begin(names.max().unwrap_or_default(), console)?);
         }
@@ -104,7 +104,7 @@ impl TextInspect {
         console.remarks(&table.remarks);
         if self.style.list_filters && found.filters.is_some() {
             self.begin_part(console)?;
-            console.line(Tone::Title, escape_path(&table.path), "")?;
+            console.line(Tone::Title, escape_path(&table.frame.path), "")?;
             detail::write(found, true, console)?;
         }
         if let Some(shown) = &mut self.folder {
@@ -116,13 +116,13 @@ impl TextInspect {
             let clause = problem.map(|problem| problem.text);
             let rate = table.filter.as_ref().and_then(|filter| filter.random_fpr);
             let filters = table.filter.as_ref().map_or(0, |filter| filter.size);
-            self.row(&table.path, None, table.size(), (filters, rate), table.verdict, clause);
+            self.row(&table.frame.path, None, table.size(), (filters, rate), table.verdict, clause);
             return Ok(());
         }
         self.begin_part(console)?;
         let mut answer = Answer { verdict: table.verdict, ..Answer::default() };
         problem.into_iter().for_each(|problem| answer.add(problem, true));
-        answer.write(&table.path, None, console)?;
+        answer.write(&table.frame.path, None, console)?;
         match (self.style.list_filters, self.style.is_wide) {
             (true, _) => Ok(()),
             (false, true) => detail::write(found, false, console),
@@ -131,7 +131,8 @@ impl TextInspect {
     }
 
     fn unreadable(&mut self, unreadable: &Unreadable, console: &mut Console) -> io::Result<()> {
-        let Unreadable { path, other_format, frame, .. } = unreadable;
+        let Unreadable { other_format, frame, .. } = unreadable;
+        let path = &frame.path;
         let is_answer = frame.error_kind == Some(ErrorKind::Denied);
         let clause = match other_format {
             Some(found) => found.format().to_string(),
@@ -159,7 +160,7 @@ impl TextInspect {
             let clause = answer.problems.first().map(|problem| problem.title.clone());
             self.seen[0] = true;
             let filters = (sums.filter_size, totals.random_fpr.mean());
-            self.row(&folder.path, Some(sums.tables), sums.size, filters, totals.verdict, clause);
+            self.row(&folder.frame.path, Some(sums.tables), sums.size, filters, totals.verdict, clause);
             return Ok(());
         }
         if let Some(listing) = self.listing.take() {
@@ -169,7 +170,7 @@ impl TextInspect {
         let rate = totals.random_fpr.mean();
         let is_judged = sums.tables > 0 && self.style.depth != Depth::Tail;
         let is_without = sums.filter_size == 0 && sums.tables > 0 && policies.is_empty();
-        let tune = format!("filterblock tune {}", path_word(&folder.path));
+        let tune = format!("filterblock tune {}", path_word(&folder.frame.path));
         let read = match self.style.depth {
             Depth::Tail => "only indexes and filters were read; verify reads everything",
             Depth::Sample => "a sample was read; verify reads everything",
@@ -184,12 +185,12 @@ impl TextInspect {
             };
             // A command is never broken.
             let words = console.tone(Tone::Good, Verdict::Fine.words());
-            writeln!(console, "{}: {words}{note}", escape_path(&folder.path))?;
+            writeln!(console, "{}: {words}{note}", escape_path(&folder.frame.path))?;
             if is_without && !read.is_empty() {
                 sum += &format!("; {}", read.split(';').next().unwrap_or_default());
             }
         } else {
-            answer.write(&folder.path, Some(&folder.path), console)?;
+            answer.write(&folder.frame.path, Some(&folder.frame.path), console)?;
         }
         paragraph(console, 2, &sum)?;
         let policies = policies.into_iter().collect::<Vec<_>>().join(", ");
@@ -272,7 +273,7 @@ impl TextInspect {
 
 impl Shown {
     fn add(&mut self, table: &Table) {
-        let name = table_name(&table.path);
+        let name = table_name(&table.frame.path);
         if table.live == Some(false) {
             self.unused.push(if table.is_incomplete { format!("{name} (incomplete)") } else { name.clone() });
         } else {

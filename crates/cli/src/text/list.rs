@@ -103,7 +103,7 @@ impl Listing {
             write_line(
                 console,
                 Tone::Dim,
-                &format!("  note: {} is {}", table_name(&table.path), Note::Incomplete),
+                &format!("  note: {} is {}", table_name(&table.frame.path), Note::Incomplete),
             )?;
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Listing {
 
 fn name_cell(table: &Table) -> Cell {
     let tone = if table.is_damaged() { Tone::Bad } else { Tone::Plain };
-    Cell::toned(table_name(&table.path), tone)
+    Cell::toned(table_name(&table.frame.path), tone)
 }
 
 fn level_cell(table: &Table) -> Cell {

@@ -17,7 +17,7 @@ pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()
         true => console.tone(Tone::Good, "may be there"),
         false => console.tone(Tone::Dim, "not there"),
     };
-    write!(console, "{}: \"{}\": {verdict}", escape_path(answer.path), escape(answer.key_hex.0))?;
+    write!(console, "{}: \"{}\": {verdict}", escape_path(&answer.frame.path), escape(answer.key_hex.0))?;
     if let Some(error) = answer.frame.error.as_deref() {
         return writeln!(console, ": {error}");
     }
@@ -46,7 +46,7 @@ pub(crate) fn write_lookup(
 
 pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<()> {
     let keys = counted(of.keys, "key");
-    write!(console, "{}: {} of {keys} may be there", escape_path(of.path), count(of.matches))?;
+    write!(console, "{}: {} of {keys} may be there", escape_path(&of.frame.path), count(of.matches))?;
     match of.frame.error.as_deref() {
         Some(error) => writeln!(console, ": {error}"),
         None => writeln!(console, " (false-positive rate {})", percent(of.estimated_fpr)),

@@ -34,9 +34,6 @@ pub struct Folder {
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub logs: Vec<PathBuf>,
 
-    /// The path of the folder.
-    #[serde(skip)]
-    pub path: PathBuf,
     /// The files of the folder.
     #[serde(skip)]
     pub listed: Arc<Listed>,
@@ -58,9 +55,6 @@ pub struct Unreadable {
     /// How the path is.
     pub verdict: Verdict,
 
-    /// The path.
-    #[serde(skip)]
-    pub path: PathBuf,
     /// The other format, if that is the reason.
     #[serde(skip)]
     pub other_format: Option<FoundFormat>,
@@ -91,7 +85,6 @@ impl Folder {
             comparator: folder.comparator().map(Name::cut),
             tables: folder.tables().count() as u64,
             logs,
-            path: subject.path.to_owned(),
             listed: Arc::clone(folder),
             remarks: subject.remarks.to_vec(),
             checked: Box::new(checked),
@@ -106,7 +99,6 @@ impl Unreadable {
         Self {
             frame: frame.into_owned(),
             verdict: Verdict::CannotTell,
-            path: subject.path.to_owned(),
             other_format: error.other_format().cloned(),
         }
     }

@@ -6,63 +6,83 @@ use std::path::PathBuf;
 use std::{borrow::Cow, path::Path};
 
 use filterblock::{Error, escape_path};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::strings::{Hex, json_path, words};
 
 /// Raised when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;
 
-/// The first fields of each result, which name its kind and its subject.
-#[derive(Clone, Default, Debug, Serialize)]
+/// What every result begins with: its kind, what it is about, its fault, and notes.
+#[derive(Clone, Default, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "Head"))]
 pub struct Frame<'a> {
+    /// The kind of object.
+    pub object: &'static str,
+    /// The path as it was given.
+    pub input: Cow<'a, Path>,
+    /// The path that the result is about.
+    pub path: Cow<'a, Path>,
+    /// The kind of the first fault. `None`: there is no fault.
+    pub error_kind: Option<ErrorKind>,
+    /// The fault that `error_kind` is of, in words.
+    pub error: Option<Cow<'a, str>>,
+    /// Facts that are not faults.
+    pub notes: Vec<Remark>,
+}
+
+/// The first fields of each object.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Head<'a> {
     /// Version of this format, raised when a field changes its meaning or is removed.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1)))]
-    pub schema_version: u32,
+    schema_version: u32,
     /// Kind of object, which decides its other fields.
-    pub object: &'static str,
+    object: &'static str,
     /// Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
     /// the path of the list. Every input has at least one object.
-    pub input: Cow<'a, str>,
+    input: Cow<'a, str>,
     /// Path that the object is about: the input, or a path found in or below it.
-    pub path: Cow<'a, str>,
+    path: Cow<'a, str>,
     /// Bytes of `path` in lowercase hexadecimal. `None`: `path` is UTF-8.
-    pub path_bytes: Option<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    path_bytes: Option<Hex<'a>>,
     /// Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
     /// not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
     /// replaced while it was being read, or since it was listed. `denied`: the system does not permit access
     /// to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
     /// could not be read or written, for a reason that no other kind names. `None`: there is no fault.
-    pub error_kind: Option<ErrorKind>,
+    error_kind: Option<ErrorKind>,
     /// The fault that `error_kind` is of, in words.
-    pub error: Option<Cow<'a, str>>,
+    error: Option<&'a str>,
     /// Facts that are not faults.
-    pub notes: Vec<String>,
+    notes: Vec<Cow<'a, str>>,
+}
+
+impl Serialize for Frame<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes = self.path.as_os_str().as_encoded_bytes();
+        let head = Head {
+            schema_version: SCHEMA_VERSION,
+            object: self.object,
+            input: json_path(&self.input),
+            path: json_path(&self.path),
+            path_bytes: str::from_utf8(bytes).is_err().then_some(Hex(bytes)),
+            error_kind: self.error_kind,
+            error: self.error.as_deref(),
+            notes: self.notes.iter().map(|note| note.beside(&self.path)).collect(),
+        };
+        head.serialize(serializer)
+    }
 }
 
 impl<'a> Frame<'a> {
     /// The frame of an `object` about a subject.
     pub fn new(object: &'static str, subject: &Subject<'a>, error_kind: Option<ErrorKind>) -> Self {
-        let notes = subject.remarks.iter().map(|remark| {
-            if remark.about == subject.path || remark.about.as_os_str().is_empty() {
-                remark.text.clone()
-            } else {
-                let name = remark.about.file_name().map_or(&*remark.about, Path::new);
-                format!("{}: {}", escape_path(name), remark.text)
-            }
-        });
-        let bytes = subject.path.as_os_str().as_encoded_bytes();
-        Self {
-            schema_version: SCHEMA_VERSION,
-            object,
-            input: json_path(subject.input),
-            path: json_path(subject.path),
-            path_bytes: str::from_utf8(bytes).is_err().then(|| Hex(bytes).to_string()),
-            error_kind,
-            error: None,
-            notes: notes.collect(),
-        }
+        let (input, path) = (subject.input.into(), subject.path.into());
+        Self { object, input, path, error_kind, error: None, notes: subject.remarks.to_vec() }
     }
 
     /// Sets the fault in words.
@@ -74,16 +94,16 @@ impl<'a> Frame<'a> {
     /// Adds `notes` after the notes that the frame has.
     #[must_use]
     pub fn note(mut self, notes: impl Iterator<Item = String>) -> Self {
-        self.notes.extend(notes);
+        self.notes.extend(notes.map(Remark::remedy));
         self
     }
 
     /// The same frame, with owned strings.
     pub fn into_owned(self) -> Frame<'static> {
-        let Self { schema_version, object, input, path, path_bytes, error_kind, error, notes } = self;
-        let [input, path] = [input, path].map(|text| text.into_owned().into());
+        let Self { object, input, path, error_kind, error, notes } = self;
+        let [input, path] = [input, path].map(|path| path.into_owned().into());
         let error = error.map(|text| text.into_owned().into());
-        Frame { schema_version, object, input, path, path_bytes, error_kind, error, notes }
+        Frame { object, input, path, error_kind, error, notes }
     }
 }
 
@@ -111,9 +131,9 @@ pub struct Subject<'a> {
 }
 
 /// A fact about a path that is good to know.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Remark {
-    /// The path that the remark is about. Empty: none, as it is a command to run.
+    /// The path that the remark is about. Empty: that of the result, or none, as it is a command to run.
     pub about: PathBuf,
     /// The text of the remark.
     pub text: String,
@@ -143,6 +163,15 @@ impl Remark {
             true => self.text.clone(),
             false => format!("{}: {}", escape_path(&self.about), self.text),
         }
+    }
+
+    /// The remark as a line about `path`: after a name, if it is about another file.
+    fn beside(&self, path: &Path) -> Cow<'_, str> {
+        if self.about == path || self.about.as_os_str().is_empty() {
+            return Cow::Borrowed(&self.text);
+        }
+        let name = self.about.file_name().map_or(&*self.about, Path::new);
+        format!("{}: {}", escape_path(name), self.text).into()
     }
 
     /// A command to run, and what it is for.

@@ -1,7 +1,7 @@
 //! The facts about a table, or about a filter block without its table.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use filterblock::database::LiveTable;
 use serde::{Serialize, Serializer};
@@ -101,9 +101,6 @@ pub struct Table {
     /// The places of the table's entries in the range of keys, if the keys are internal keys.
     #[serde(skip)]
     pub(crate) marks: FenceKeys,
-    /// The path of the table, not escaped.
-    #[serde(skip)]
-    pub path: PathBuf,
     /// The notes, which `frame` has as text.
     #[serde(skip)]
     pub remarks: Vec<Remark>,
@@ -252,7 +249,6 @@ impl Table {
         self.filter_error = self.filter_error.take().or(faults);
         self.frame = frame.note(note.into_iter()).into_owned();
         self.remarks = subject.remarks.to_vec();
-        subject.path.clone_into(&mut self.path);
     }
 
     /// Takes over the numbers of entries and keys, and the keys seen, from a verification that decoded all entries.
@@ -393,7 +389,7 @@ impl Table {
 
     /// The name of the file, or the whole path if it does not end with a name.
     pub fn name(&self) -> &[u8] {
-        name_of(&self.path)
+        name_of(&self.frame.path)
     }
 }
 

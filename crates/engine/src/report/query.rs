@@ -1,8 +1,6 @@
 //! The answers of `query`: an answer for each key and each table or log, or counts of the answers for each
 //! table or log.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use super::fault::Fault;
@@ -81,9 +79,6 @@ pub struct Answer<'a> {
     /// for a log, or if the index or the MANIFEST alone excludes the key; else 1 without a filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// The path of the table or log.
-    #[serde(skip)]
-    pub path: &'a Path,
     /// The number of the table's data blocks.
     #[serde(skip)]
     pub of: u64,
@@ -118,7 +113,6 @@ impl<'a> Answer<'a> {
             by_index: blocks.by_index,
             lookup_blocks: blocks.lookup_blocks,
             estimated_fpr: if error.is_some() { 1.0 } else { blocks.fpr },
-            path: subject.path,
             of: blocks.of,
             filtered: blocks.filtered,
         }
@@ -139,9 +133,6 @@ pub struct Count<'a> {
     /// Chance, 0 to 1, that the answer for an absent key is "may be there": the mean over the keys asked for.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// The path of the table or log.
-    #[serde(skip)]
-    pub path: &'a Path,
 }
 
 impl<'a> Count<'a> {
@@ -151,13 +142,8 @@ impl<'a> Count<'a> {
         error: Option<&'a Fault>,
         answers: impl Iterator<Item = Answer<'a>>,
     ) -> Self {
-        let mut count = Self {
-            frame: framed("count", &subject, error),
-            keys: 0,
-            matches: 0,
-            estimated_fpr: 0.0,
-            path: subject.path,
-        };
+        let mut count =
+            Self { frame: framed("count", &subject, error), keys: 0, matches: 0, estimated_fpr: 0.0 };
         for answer in answers {
             count.keys += 1;
             count.matches += u64::from(answer.may_match);

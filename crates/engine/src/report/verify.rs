@@ -1,6 +1,5 @@
 //! The results of `verify` for tables and folders, and the facts about a log or a MANIFEST that the user named.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -144,9 +143,6 @@ pub struct Verified {
     /// The kind of subject.
     #[serde(skip)]
     pub about: About,
-    /// The path of the subject.
-    #[serde(skip)]
-    pub path: PathBuf,
     /// The folder that the file is in, or the folder itself. `None`: the path is in no database.
     #[serde(skip)]
     pub folder: Option<Arc<Listed>>,
@@ -163,7 +159,6 @@ impl Verified {
             verdict: checked.verdict(),
             checked,
             about,
-            path: subject.path.to_owned(),
             folder: None,
         }
     }

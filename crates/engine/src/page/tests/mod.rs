@@ -210,7 +210,8 @@ fn the_worst_counts() {
     let text = "could be better: MANIFEST-000002 has 445 MiB, and 1 KiB would do";
     starts(verdict(&huge), text, &repair);
     let seen = |overview: &mut Overview| {
-        let damaged = Table { path: "3.ldb".into(), error: Some("x".to_owned()), ..Table::default() };
+        let mut damaged = Table { error: Some("x".to_owned()), ..Table::default() };
+        damaged.frame.path = Path::new("3.ldb").into();
         overview.found.see(&damaged);
     };
     starts(verdict(&seen), "damaged: 3.ldb", &repair);
@@ -272,7 +273,7 @@ fn hostile_names_are_text() {
     const SCRIPT: &str = "<script>alert(1)</script>\"'&amp;";
     const NAME: &str = "<script>alert(2)<b>\"'&amp;.ldb";
     let mut hostile = table(1, 0, 0);
-    hostile.path = NAME.into();
+    hostile.frame.path = Path::new(NAME).into();
     hostile.filter.as_mut().unwrap().policy = "\u{202e}evil\u{2066}".repeat(2000);
     hostile.ends = Some([TruncatedKey::new(SCRIPT.as_bytes()), TruncatedKey::new("\u{200f}\0\n".as_bytes())]);
     let long = [b"\xff\xfe]]>-->".as_slice(), &b"x".repeat(10_000)].concat();

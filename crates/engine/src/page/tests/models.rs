@@ -1,15 +1,17 @@
 //! Invented databases.
 
+use std::path::PathBuf;
+
 use crate::audit::TruncatedKey;
 use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::Rate;
-use crate::report::{Estimate, FilterBlock, Name, Table};
+use crate::report::{Estimate, FilterBlock, Frame, Name, Table};
 
 /// A table of a database, with filters. `at`: its position on its level.
 pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
     let passed = 4000 + number % 700;
     Table {
-        path: format!("{number:06}.ldb").into(),
+        frame: Frame { path: PathBuf::from(format!("{number:06}.ldb")).into(), ..Frame::default() },
         live: Some(true),
         level: Some(level),
         number: Some(number),
