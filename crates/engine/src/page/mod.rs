@@ -3,6 +3,7 @@
 mod document;
 mod pictures;
 mod repair_report;
+mod report;
 mod request;
 mod sections;
 #[cfg(test)]
@@ -10,5 +11,6 @@ mod tests;
 mod verdict;
 mod words;
 
-pub use repair_report::repair_page;
+pub use document::{GENERATOR, ICONS, STYLE};
+pub use repair_report::{RepairPage, repair_page};
 pub use request::{Page, PageRequest};

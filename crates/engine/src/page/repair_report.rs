@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use filterblock::escape_path;
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 
-use super::document::{head, verdict_box};
+use super::document::document;
+use super::report::verdict_box;
 use super::sections::grid::{Cell, folded, grid};
 use super::words::{message, name, text};
 use crate::report::{
@@ -19,35 +20,35 @@ const MOST: usize = 800;
 /// Offsets to list in a cell.
 const MOST_OFFSETS: usize = 20;
 
-/// The report of a repair of the database at `path`, as a page that needs neither scripts nor other files.
-pub fn repair_page(path: &Path, report: &RepairReport) -> String {
+/// The page of a repair.
+#[derive(Clone, Debug)]
+pub struct RepairPage {
+    /// The page, complete in itself.
+    pub html: String,
+    /// The part of the page from the name on, for a document that has [`STYLE`](super::STYLE) and
+    /// [`ICONS`](super::ICONS).
+    pub body: String,
+}
+
+/// The report of a repair of the database at `path`, as a page.
+pub fn repair_page(path: &Path, report: &RepairReport) -> RepairPage {
     let path = text(escape_path(path).to_string().as_bytes());
     let what = match report.status {
         RepairStatus::DryRun => "What would be saved of the database",
         _ => "What was saved of the database",
     };
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (head(&html! { "Repair of " (path) }, &[]))
-            body {
-                header {
-                    h1 { span { (what) } code { (path) } }
-                    (verdict(report))
-                    (numbers(report))
-                }
-                main {
-                    (completeness(report))
-                    (losses(report))
-                    (maybe_stale(report))
-                    (files(report))
-                    (facts(report))
-                }
-                footer { "Made by filterblock " (env!("CARGO_PKG_VERSION")) " from " code { (path) } "." }
-            }
-        }
+    let body = html! {
+        h1 { span { (what) } code { (path) } }
+        (verdict(report))
+        (numbers(report))
+        (completeness(report))
+        (losses(report))
+        (maybe_stale(report))
+        (files(report))
+        (facts(report))
     };
-    markup.into_string()
+    let body = body.into_string();
+    RepairPage { html: document(&format!("Repair of {path}"), &body), body }
 }
 
 fn verdict(report: &RepairReport) -> Markup {

@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use filterblock::escape_path;
+
 use super::document::document;
+use super::report::body;
 use super::verdict::facts;
+use super::words::text;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::{Request, advise};
 use crate::engine::Engine;
@@ -30,8 +34,11 @@ impl Default for PageRequest {
 /// A page about a database, folder or table.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The page, without scripts and complete in itself.
+    /// The page, complete in itself.
     pub html: String,
+    /// The part of the page from the name on, for a document that has [`STYLE`](super::STYLE) and
+    /// [`ICONS`](super::ICONS).
+    pub body: String,
     /// The verdict and the advice with which it begins.
     pub advice: AdviceText,
 }
@@ -52,10 +59,16 @@ impl Engine {
         let tuned = tuning.as_ref();
         let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
         let advice = advise(&facts(path, &overview, tuned), measured);
-        let text = advice_text(&advice, measured, path);
+        let words = advice_text(&advice, measured, path);
         let shown = Shown { path, overview: &overview, tuned, advice: &advice };
-        Ok(Page { html: document(&shown, &text), advice: text })
+        let body = body(&shown, &words).into_string();
+        Ok(Page { html: document(&title(path, &words), &body), body, advice: words })
     }
+}
+
+/// The name and the verdict.
+pub(super) fn title(path: &Path, advice: &AdviceText) -> String {
+    format!("{}: {}", text(escape_path(path).to_string().as_bytes()), advice.verdict.words())
 }
 
 #[derive(Clone, Copy, Debug)]

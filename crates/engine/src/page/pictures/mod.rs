@@ -16,9 +16,5 @@ pub(super) use plot::Interval;
 pub(super) use reads::{ReadsPair, reads};
 pub(super) use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
 
-/// For light and dark mode, on `--p-paper`. Rates have the colours of viridis, and other things those of Okabe and Ito,
-/// which people with colour blindness can tell apart.
-pub(super) const STYLE: &str = include_str!("style.css");
-
 #[cfg(test)]
 mod tests;

@@ -212,7 +212,7 @@ fn the_page_of_all_pictures_has_them_all() {
                 meta name="viewport" content="width=device-width";
                 title { "Pictures" }
                 style {
-                    (PreEscaped(STYLE))
+                    (PreEscaped(crate::page::STYLE))
                     "body{background:var(--p-paper);margin:1rem;max-width:60rem}figure{margin:0 0 2rem}"
                 }
             }
