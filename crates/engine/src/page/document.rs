@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The style of all pages, for light, dark and print.
-pub const STYLE: &str = concat!(include_str!("style.css"), include_str!("pictures/style.css"));
+pub const STYLE: &str = include_str!("style.css");
 /// The signs of all pages, as SVG symbols for `<use href="#i-…">`, and the pattern `#hatch`. They stand once in a
 /// document.
 pub const ICONS: &str = include_str!("icons.svg");
@@ -25,8 +25,15 @@ const COPY: &str = r"for (const button of document.querySelectorAll('.cmd button
 /// Nothing is loaded, and nothing runs but [`COPY`], which has this SHA-256.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
                       script-src 'sha256-xqiBt8efq+lu9RnaUHFaFOy5oEIgGa+2ULfWdO7Dyo0='";
-/// By its start, `report` knows a page of its own.
-pub const GENERATOR: &str = concat!("filterblock ", env!("CARGO_PKG_VERSION"));
+/// Stands in the head of every page.
+const GENERATOR: &str = concat!("filterblock ", env!("CARGO_PKG_VERSION"));
+/// How every page begins, of any version.
+const START: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"filterblock ";
+
+/// Whether a file that begins with these bytes is a page of filterblock: 128 bytes are enough.
+pub fn is_page(start: &[u8]) -> bool {
+    start.starts_with(START.as_bytes())
+}
 
 /// `body`: from the name on.
 pub(super) fn document(title: &str, body: &str) -> String {

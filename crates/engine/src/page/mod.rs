@@ -1,6 +1,7 @@
 //! Results as HTML pages.
 
 mod document;
+mod parts;
 mod pictures;
 mod repair_report;
 mod report;
@@ -11,6 +12,6 @@ mod tests;
 mod verdict;
 mod words;
 
-pub use document::{GENERATOR, ICONS, STYLE};
+pub use document::{ICONS, STYLE, is_page};
 pub use repair_report::{RepairPage, repair_page};
 pub use request::{Page, PageRequest};

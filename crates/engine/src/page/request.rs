@@ -11,9 +11,11 @@ use super::words::text;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::{Request, advise};
 use crate::engine::Engine;
-use crate::report::{Advice, Candidate, TuneFailure, Tuning};
+use crate::repair::RepairRequest;
+use crate::report::{Advice, Basis, Candidate, RepairReport, TuneFailure, Tuning};
 use crate::walk::{Inputs, PathError};
 use crate::words::{AdviceText, advice_text};
+use crate::write::NoOutput;
 
 /// The work to do for a page.
 #[derive(Debug)]
@@ -60,7 +62,10 @@ impl Engine {
         let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
         let advice = advise(&facts(path, &overview, tuned), measured);
         let words = advice_text(&advice, measured, path);
-        let shown = Shown { path, overview: &overview, tuned, advice: &advice };
+        let is_mendable = matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
+        let repair = is_mendable.then(|| self.repair(path, &RepairRequest::default(), &mut NoOutput));
+        let repair = repair.map(|result| result.map_err(|failure| failure.text));
+        let shown = Shown { path, overview: &overview, tuned, advice: &advice, repair: repair.as_ref() };
         let body = body(&shown, &words).into_string();
         Ok(Page { html: document(&title(path, &words), &body), body, advice: words })
     }
@@ -79,6 +84,8 @@ pub(super) struct Shown<'a> {
     /// What other filters would do, or why that could not be found out. `None`: none were tried.
     pub(super) tuned: Option<&'a Result<Tuning, TuneFailure>>,
     pub(super) advice: &'a Advice,
+    /// What a repair would do, or why that could not be found out. `None`: nothing is damaged that one could mend.
+    pub(super) repair: Option<&'a Result<RepairReport, String>>,
 }
 
 impl<'a> Shown<'a> {

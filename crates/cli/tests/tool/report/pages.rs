@@ -50,8 +50,8 @@ fn a_grown_database() {
         counts,
         [("level 0", "2", "0"), ("level 1", "3", "0"), ("level 2", "8", "1"), ("level 3", "20", "3")]
     );
-    assert!(lines(&page, "lookups of").len() >= 3);
-    assert_eq!(page.pictures().len(), 4);
+    // Tables and rates of four levels each.
+    assert_eq!(page.pictures().len(), 8);
 }
 
 #[test]
@@ -73,18 +73,19 @@ fn a_database_in_which_every_kind_of_thing_is_wrong() {
     for code in ["checksum", "not-a-table", "table-missing", "unreadable"] {
         assert!(codes.iter().any(|found| found == code), "{code}: {codes:?}");
     }
-    let states: Vec<_> = lines(&page, "first key").into_iter().map(|line| line[9].clone()).collect();
-    assert_eq!(states.iter().filter(|state| *state == "no file").count(), 1);
-    assert!(states.iter().filter(|state| *state == "damaged").count() >= 2, "{states:?}");
+    let happened = lines(&page, "what happened");
+    for word in ["lost", "corrected", "saved"] {
+        assert!(happened.iter().any(|line| line[0] == word), "{word}: {happened:?}");
+    }
 }
 
 #[test]
 fn a_database_without_filters_and_one_without_tables() {
     let page = page_of(&database("unfiltered"), 0, &["--no-tune"]);
-    assert!(page.words().contains("Fine."));
+    assert!(page.words().contains("Nothing wrong was seen"));
     let db = plan([]).make();
     let page = page_of(&db.dir(), 0, &[]);
-    assert!(page.words().contains("Fine: no tables yet."));
+    assert!(page.words().contains("No tables yet"));
 }
 
 /// A policy of any name.
