@@ -144,4 +144,18 @@ fn hostile_names() {
         assert!(words.contains(text), "{text}");
     }
     assert!(page.of_name("script").len() == 1 && page.of_name("img").is_empty());
+
+    // What a repair says of such keys and files is text, too.
+    let keys = [SCRIPT.as_bytes(), marks.as_bytes(), &[b'x'; 10_000], b"\xff<b>"].map(<[u8]>::to_vec);
+    let mut keys: Vec<_> = (0..200).map(|key| format!("<i>{key:04}").into_bytes()).chain(keys).collect();
+    keys.sort();
+    let db = self::plan([table(30, keys)]).make();
+    let path = db.dir().join("000030.ldb");
+    let mut bytes = fs::read(&path).unwrap();
+    (0..1500).step_by(7).for_each(|at| bytes[at] ^= 0x55);
+    fs::write(&path, bytes).unwrap();
+    let page = page_of(&db.dir(), 1, &["--no-tune"]);
+    let lost = &lines(&page, "what happened")[0];
+    assert!(lost[0] == "lost" && lost[2].contains("(10,000 bytes)") || lost[2].contains("<i>"), "{lost:?}");
+    assert!(page.of_name("i").is_empty() && page.of_name("script").len() == 1);
 }

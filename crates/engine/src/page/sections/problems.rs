@@ -50,7 +50,7 @@ fn texts(found: &OverviewProblems) -> Vec<Vec<Cell>> {
     let line = |(file, code, text): &(Vec<u8>, Code, String)| {
         vec![
             Cell::Head(name(file)),
-            Cell::Text(html! { code { (code.name()) } }),
+            Cell::Text(html! { code.file { (code.name()) } }),
             Cell::Words(html! { (message(text)) }),
         ]
     };
@@ -69,7 +69,7 @@ fn list(found: &OverviewProblems) -> Vec<Vec<Cell>> {
         };
         vec![
             Cell::Head(name(file)),
-            Cell::Text(html! { code { (problem.code.name()) } }),
+            Cell::Text(html! { code.file { (problem.code.name()) } }),
             Cell::Number(problem.offset.map(count).unwrap_or_default()),
             Cell::Words(html! { (message(expected)) }),
             Cell::Words(html! { (message(found)) @if let Some(lost) = lost { (message(&lost)) } }),
