@@ -6,7 +6,7 @@ use crate::audit::overview::{Kind, Overview};
 use crate::page::parts::{Section, facts};
 use crate::page::request::Shown;
 use crate::page::words::name;
-use crate::words::{count, counted, size};
+use crate::words::{count, counted, distinct_keys, entry_sum, size};
 
 /// Logs or policies to list.
 const MOST: usize = 20;
@@ -15,6 +15,10 @@ pub(crate) fn about(page: &Shown<'_>) -> Section {
     let overview = page.overview;
     let mut list: Vec<(&str, Markup)> = vec![("What it is", html! { (kind(overview)) })];
     list.extend(overview.comparator.as_ref().map(|comparator| ("Order of keys", name(comparator))));
+    let sums = overview.sums();
+    if let (Some(_), Some(keys)) = (sums.entries.value, sums.distinct_keys.number()) {
+        list.push(("Entries", html! { (entry_sum(&sums.entries)) " of " (distinct_keys(keys)) " keys" }));
+    }
     list.push(("Filters of", policies(overview)));
     if overview.kind != Kind::Table {
         list.push(("Logs", logs(overview)));

@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::parts::Section;
 use crate::page::request::Shown;
 use crate::page::words::{message, name, place, state};
-use crate::report::{Table, TableState};
+use crate::report::{Table, TableLevel, TableState};
 use crate::words::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 
 /// Tables to list.
@@ -33,7 +33,10 @@ pub(crate) fn tables(page: &Shown<'_>) -> Option<Section> {
     let lines: Vec<_> = listed.iter().map(|table| line(table, has_ends)).collect();
     (!lines.is_empty()).then(|| Section {
         title: "All tables",
-        answer: count(tables.len() as u64),
+        answer: match tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64 {
+            0 => count(tables.len() as u64),
+            unused => format!("{}, {} of them unused", count(tables.len() as u64), count(unused)),
+        },
         content: html! {
             @if listed.len() < tables.len() {
                 p {
