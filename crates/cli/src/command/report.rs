@@ -1,12 +1,15 @@
 //! `filterblock report`: a page about a database and its filters.
 
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::{io::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use clap::Args;
+use filterblock_engine::page::{PageRequest, is_page};
 use filterblock_engine::report::{Depth, Fault, Severity, Verdict};
 use filterblock_engine::words::path_word;
-use filterblock_engine::{Engine, Request, is_log, page::PageRequest};
+use filterblock_engine::{Engine, Request, is_log};
 
 use super::arguments::{DEPTHS, Jobs, Limits, about, one_of};
 use super::help::{self, ADVANCED};
@@ -20,17 +23,17 @@ const EXIT_BAD: u8 = 1;
 
 /// Write a page about a database: its state, filters, and what to do
 ///
-/// One HTML file without scripts that loads nothing: verdict and command, tables by level, what a lookup costs, every
-/// problem. The verdict is also printed. The database may be in use.
+/// One HTML file that loads nothing: verdict and command, tables by level, what a lookup reads, every problem; of a damaged
+/// database, what a repair would save and lose. The verdict is also printed. The database may be in use.
 #[derive(Args)]
 #[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES, "", &STATUSES))]
 pub(crate) struct Arguments {
     /// A database, a folder of tables, or a table
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// The page; replaces a file of that name; - is standard output
+    /// The page; replaces a file of that name; - is standard output [default: NAME-report.html here]
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// Do not read every block
     #[arg(long)]
     no_verify: bool,
@@ -50,14 +53,18 @@ pub(crate) struct Arguments {
     jobs: Jobs,
 }
 
-const EXAMPLES: &str = "  filterblock report ~/db -o db.html
+const EXAMPLES: &str = "  filterblock report ~/db                 writes db-report.html
+  filterblock report ~/db -o db.html
   filterblock report --no-verify ~/db -o db.html  seconds instead of minutes";
 const STATUSES: [(u8, &str); 3] =
     [(0, "written, nothing is wrong"), (1, "written, something is"), (2, "not written")];
 
-/// Writes the page: to standard output, or atomically to a file, with the verdict on standard output.
+/// Writes the page: atomically to a file, with the verdict on standard output, or to standard output, with the verdict on
+/// standard error.
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
-    let (path, output): (&Path, &Path) = (&arguments.database, &arguments.output);
+    let path = &*arguments.database;
+    let output = arguments.output.clone().map_or_else(|| own_file(path), Ok)?;
+    let output = &*output;
     let from = arguments.lookups.as_deref();
     let lookups = keys::read(Vec::new(), from, arguments.hex)?;
     let is_file = !keys::is_standard(output);
@@ -102,6 +109,31 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         let written = text::write_page(path, &page.advice, output, console);
         return Ok(console.finish(written.map(|()| status)));
     }
+    console.message_about(path, page.advice.headline());
     let written = console.write_all(page.html.as_bytes());
     Ok(console.finish(written.map(|()| status)))
+}
+
+/// The file for the page of `database` if none is given, in the current folder: one that does not exist, or is a page.
+fn own_file(database: &Path) -> Result<PathBuf, String> {
+    // The engine says why a path cannot be followed.
+    let full = fs::canonicalize(database).unwrap_or_else(|_| database.to_owned());
+    let mut name = full.file_name().unwrap_or("database".as_ref()).to_owned();
+    name.push("-report.html");
+    let file = PathBuf::from(name);
+    let may_write = match fs::metadata(&file) {
+        Err(_) => true,
+        // A pipe would be waited for.
+        Ok(metadata) => metadata.is_file() && begins_as_page(&file).unwrap_or(false),
+    };
+    match may_write {
+        true => Ok(file),
+        false => Err(about(&file)("is no page of filterblock; choose another file with -o")),
+    }
+}
+
+fn begins_as_page(file: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(file)?.take(128).read_to_end(&mut start)?;
+    Ok(is_page(&start))
 }

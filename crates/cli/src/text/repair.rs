@@ -21,7 +21,7 @@ pub(crate) fn write(
     is_verbose: bool,
     console: &mut Console,
 ) -> io::Result<()> {
-    let RepairText { headline, rows, facts, next, commands } = repair_text(database, report);
+    let RepairText { headline, rows, facts, next, commands, .. } = repair_text(database, report);
     let tone = if report.is_complete { Tone::Good } else { Tone::Bad };
     let path = format!("{}: ", escape_path(database));
     for (number, line) in terminal_lines(console, 2, &format!("{path}{headline}")).iter().enumerate() {

@@ -167,10 +167,7 @@ fn a_sample_of_several_tables_has_bounds() {
     assert_eq!(bits(&all), [false; 3]);
     // `report` reads every entry, so it knows the number within a hundredth.
     let page = run(&args!["report", "--no-tune", folder.path(), "-o", "-"]).expect(0).out;
-    assert!(
-        page.contains("<dt>distinct keys</dt><dd>~70,") || page.contains("<dt>distinct keys</dt><dd>~69,")
-    );
-    assert!(page.contains("<dt>entries</dt><dd>150,000</dd>"));
+    assert!(page.contains("150,000 of ~70,") || page.contains("150,000 of ~69,"), "{page}");
 }
 
 /// Keys of eight bytes are not taken for internal keys with an empty user key.

@@ -290,7 +290,7 @@ fn the_advice_can_be_followed() {
     let page = beside.path().join("page.html");
     let line = run_long(&args!["report", folder.path(), "-o", page]).expect(0).out;
     assert_eq!(line, format!("{first}; the page is {}\n", page.display()));
-    assert!(fs::read_to_string(&page).unwrap().contains("class=\"verdict better\""));
+    assert!(fs::read_to_string(&page).unwrap().contains("class=\"verdict better two\""));
 
     let target = beside.path().join("new");
     let mut rebuild = args!["rebuild", "--json", folder.path(), "--to", target].to_vec();

@@ -131,7 +131,7 @@ fn of_several_policies_one_is_named() {
     let beside = folder();
     let page = beside.path().join("page.html");
     run_long(&args!["report", made.path(), "-o", page]).expect(1);
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = super::report::markup::check(&std::fs::read_to_string(page).unwrap()).words();
     assert!(page.contains("Tables have filters of several policies.") && page.contains(&expected.join(" ")));
 
     // The user knows which one it is.
@@ -209,6 +209,6 @@ fn a_page_without_trials_advises_10_bits() {
     let beside = folder();
     let page = beside.path().join("page.html");
     run_long(&args!["report", "--no-tune", made.path(), "-o", page]).expect(1);
-    let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains(" --bits-per-key 10<"), "{}", &page[..3000]);
+    let page = super::report::markup::check(&std::fs::read_to_string(page).unwrap());
+    assert!(page.words().contains(" --bits-per-key 10"));
 }

@@ -210,7 +210,7 @@ fn an_earlier_rebuild_is_decided_on_first() {
     let report = || {
         let line = run_long(&args!["report", path, "-o", page]).expect(1).out;
         assert_eq!(line.lines().count(), 2, "{line}");
-        std::fs::read_to_string(&page).unwrap()
+        super::report::markup::check(&std::fs::read_to_string(&page).unwrap()).words()
     };
     assert_eq!(tune(&args![path], 1)["obstacles"], json!(["undo-exists"]));
     let shown = run_long(&args!["tune", path]).expect(1).quiet().out;

@@ -1,8 +1,10 @@
 //! Results as HTML pages.
 
 mod document;
+mod parts;
 mod pictures;
 mod repair_report;
+mod report;
 mod request;
 mod sections;
 #[cfg(test)]
@@ -10,5 +12,6 @@ mod tests;
 mod verdict;
 mod words;
 
-pub use repair_report::repair_page;
+pub use document::{ICONS, STYLE, is_page};
+pub use repair_report::{RepairPage, repair_page};
 pub use request::{Page, PageRequest};

@@ -1,188 +1,308 @@
-//! The report of a repair as a page.
+//! What a repair saves and loses: the page of a repair, and its part in the report of a damaged database.
 
 use std::path::Path;
 
 use filterblock::escape_path;
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 
-use super::document::{head, verdict_box};
-use super::sections::grid::{Cell, folded, grid};
+use super::document::{document, icon};
+use super::parts::{Section, Tally, VerdictBox, command, facts, more, tally, tone};
+use super::pictures::{Damaged, StripFile, strip};
+use super::report::name_and_facts;
+use super::sections::grid::{Cell, grid, stacked};
 use super::words::{message, name, text};
 use crate::report::{
     LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairedFile, RepairedKind, Severity,
     StaleKey,
 };
-use crate::words::{count, counted, counted_as, sentence, size};
+use crate::words::{capitalized, count, counted, counted_as, repair_text, sentence, size, swap};
 
 /// Files, losses of each kind, and stale keys to list.
-const MOST: usize = 800;
-/// Offsets to list in a cell.
-const MOST_OFFSETS: usize = 20;
+const MOST: usize = 500;
+/// Files to draw.
+const MOST_DRAWN: usize = 20;
+/// Reasons to name in the verdict.
+const MOST_REASONS: usize = 5;
 
-/// The report of a repair of the database at `path`, as a page that needs neither scripts nor other files.
-pub fn repair_page(path: &Path, report: &RepairReport) -> String {
-    let path = text(escape_path(path).to_string().as_bytes());
-    let what = match report.status {
-        RepairStatus::DryRun => "What would be saved of the database",
-        _ => "What was saved of the database",
-    };
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (head(&html! { "Repair of " (path) }, &[]))
-            body {
-                header {
-                    h1 { span { (what) } code { (path) } }
-                    (verdict(report))
-                    (numbers(report))
-                }
-                main {
-                    (completeness(report))
-                    (losses(report))
-                    (maybe_stale(report))
-                    (files(report))
-                    (facts(report))
-                }
-                footer { "Made by filterblock " (env!("CARGO_PKG_VERSION")) " from " code { (path) } "." }
-            }
-        }
-    };
-    markup.into_string()
+/// The page of a repair.
+#[derive(Clone, Debug)]
+pub struct RepairPage {
+    /// The page, complete in itself.
+    pub html: String,
+    /// The part of the page from the name on, for a document that has [`STYLE`](super::STYLE) and
+    /// [`ICONS`](super::ICONS).
+    pub body: String,
 }
 
-fn verdict(report: &RepairReport) -> Markup {
-    let keys = counted(report.sums.keys, "key");
-    let state = match (report.status, report.sums.keys) {
-        (RepairStatus::DryRun, _) => format!("{keys} would be saved; nothing was written."),
-        (_, 1) => format!("{keys} is saved."),
-        _ => format!("{keys} are saved."),
-    };
-    let (severity, advice) = match report.is_complete {
-        true => (Severity::Good, "Nothing is lost, and no key may be stale."),
-        false if report.unknown.is_empty() => {
-            (Severity::Notice, "Nothing is lost or perhaps stale but what is told below.")
-        }
-        false => (Severity::Bad, "It is not known whether more is lost than what is told below."),
-    };
-    verdict_box(severity, &format!("{state} {advice}"), &[], &[], &[])
-}
-
-fn numbers(report: &RepairReport) -> Markup {
-    let sums = &report.sums;
-    let writes = sums.lost_writes.map_or_else(|| "not known".to_owned(), count);
-    let numbers = [
-        ("keys", count(sums.keys)),
-        ("bits corrected", count(sums.bits_corrected)),
-        ("losses", count(sums.losses)),
-        ("writes lost from logs", writes),
-        ("keys that may be stale", count(sums.maybe_stale)),
-        ("of them from obsolete files", count(sums.from_obsolete)),
-        ("of them left out", count(sums.left_out)),
+/// The report of a repair of the database at `path`, as a page.
+pub fn repair_page(path: &Path, report: &RepairReport) -> RepairPage {
+    let of_kind = |kind| report.files.iter().filter(|file| file.kind == kind).count() as u64;
+    let facts = [
+        counted(of_kind(RepairedKind::Table), "table"),
+        size(report.sums.old_size),
+        counted(of_kind(RepairedKind::Log), "log"),
     ];
-    html! {
-        dl.key {
-            @for (what, number) in &numbers { div { dt { (what) } dd { (number) } } }
+    let body = html! {
+        (name_and_facts(path, &facts))
+        (verdict(path, report))
+        div.parts {
+            (saved_and_lost(report, MOST_REASONS).show(true))
+            @if let Some(section) = new_database(report) { (section.show(true)) }
+            @if let Some(section) = places(report, "Where the damage was", &html! {}) { (section.show(false)) }
+            (files(report).show(false))
+            (about(report).show(false))
         }
-    }
+    };
+    let body = body.into_string();
+    let title = format!("Repair of {}", text(escape_path(path).to_string().as_bytes()));
+    RepairPage { html: document(&title, &body), body }
 }
 
-fn completeness(report: &RepairReport) -> Markup {
+fn verdict(path: &Path, report: &RepairReport) -> Markup {
+    let words = repair_text(path, report);
+    let is_dry = report.status == RepairStatus::DryRun;
+    let (severity, tag) = match (report.is_complete, report.unknown.is_empty()) {
+        (true, _) => (Severity::Good, "Repaired"),
+        (_, true) if report.losses.is_empty() => (Severity::Notice, "Repaired, perhaps with stale keys"),
+        (_, true) => (Severity::Notice, "Repaired, with a loss"),
+        _ => (Severity::Bad, "Repaired, but not all is known"),
+    };
+    let unknown = report.unknown.iter().take(MOST_REASONS).map(|why| sentence(why.text()));
+    let mut conditions: Vec<_> = unknown.collect();
+    conditions.extend((!is_dry && !report.is_complete).then(|| sentence(READ_FIRST)));
+    let verdict = VerdictBox {
+        severity,
+        tag: if is_dry { "Dry run" } else { tag },
+        title: &capitalized(&words.title),
+        sentence: match is_dry {
+            true => "Nothing was written.",
+            false => "Every block, entry and filter of the new database was read back.",
+        },
+        action: action(path, report, &words.commands),
+        conditions: &conditions,
+        aside: Some((aside_title(is_dry), tally_of(report))),
+    };
+    verdict.show()
+}
+
+const READ_FIRST: &str = "read what is lost before you use it, and prefer a backup";
+
+/// The title of [`tally_of`].
+pub(super) const fn aside_title(is_dry: bool) -> &'static str {
+    if is_dry { "What a repair would do" } else { "What the repair did" }
+}
+
+/// The command of a repair, or the steps by which the new database takes the place of the old one.
+fn action(path: &Path, report: &RepairReport, commands: &[String]) -> Markup {
+    let Some(target) = report.target.as_deref() else {
+        return html! { @for text in commands { (command(text)) } };
+    };
+    if report.is_complete && !report.is_damaged {
+        return html! { p { b { "Nothing to do." } } };
+    }
+    let old = text(escape_path(path).to_string().as_bytes());
     html! {
-        section {
-            h2 { "Is this all?" }
-            @if report.unknown.is_empty() {
-                p { "Every loss is told below: a MANIFEST that can be trusted names all files, and no operation is missing \
-                     from logs." }
+        h3 { "Put it back" }
+        @if !report.is_complete {
+            p { "A node's database (Bitcoin, geth, Cosmos) has to be rebuilt by its program instead." }
+        }
+        ol.steps {
+            @if report.is_complete {
+                li { "Close the program that uses it." }
             } @else {
-                p { "More may be missing than is told below:" }
-                ul { @for why in &report.unknown { li { (sentence(&message(why.text()))) } } }
+                li { "Close the program that uses it, and copy the folder " code { (old) } "." }
             }
+            li { "Put the new database in its place:" @for text in swap(path, target) { (command(&text)) } }
+            li { "Start the program. The old folder may go once it runs." }
         }
     }
 }
 
-fn losses(report: &RepairReport) -> Markup {
-    let of = |kind| report.losses.iter().filter(move |loss| loss.kind == kind);
-    let tables: Vec<_> = of(LossKind::Table).take(MOST).map(table_loss).collect();
-    let logs: Vec<_> = of(LossKind::Log).take(MOST).map(log_loss).collect();
-    let more = report.losses.len().saturating_sub(tables.len()).saturating_sub(logs.len());
-    html! {
-        section {
-            h2 { "What is lost" }
-            @if report.losses.is_empty() { p { "Nothing that is known." } }
-            @if !tables.is_empty() {
-                p { "Ranges of keys of tables. A key in such a range may be missing, have an older value, or be there \
-                     though it was deleted. The last column counts keys that are certain all the same, as a sound filter \
-                     denies that they were there." }
-                (grid(
-                    &["table", "keys from", "to", "#at offset", "#bytes", "why", "#keys that may be stale", "#from obsolete files",
-                      "#ruled_out by filters"],
-                    &tables,
-                ))
+/// How much is saved and lost, in four numbers.
+pub(super) fn tally_of(report: &RepairReport) -> Markup {
+    let sums = &report.sums;
+    let severity = |is_good: bool, bad| if is_good { Severity::Good } else { bad };
+    let cell = |severity, icon, number, what: &str| Tally { severity, icon, number, what: what.to_owned() };
+    let bytes = report.losses.iter().map(|loss| loss.bytes).sum::<Option<u64>>();
+    let (number, what) = match (sums.losses, bytes, report.unknown.is_empty()) {
+        (0, _, true) => ("0".to_owned(), "lost".to_owned()),
+        (0, _, false) => ("not known".to_owned(), "whether more is lost".to_owned()),
+        (losses, Some(bytes @ 1..), _) => (size(bytes), format!("lost, in {}", counted(losses, "place"))),
+        (losses, ..) => (counted(losses, "place"), "lost".to_owned()),
+    };
+    let is_known = report.unknown.is_empty() && sums.losses == 0;
+    tally(&[
+        cell(Severity::Good, "fine", count(sums.keys), "keys saved"),
+        cell(Severity::Good, "fixed", counted(sums.bits_corrected, "bit"), "corrected, proved by a checksum"),
+        cell(severity(is_known, Severity::Bad), if is_known { "fine" } else { "lost" }, number, &what),
+        cell(
+            severity(sums.maybe_stale == 0, Severity::Notice),
+            if sums.maybe_stale == 0 { "fine" } else { "doubt" },
+            count(sums.maybe_stale),
+            "keys that may be stale",
+        ),
+    ])
+}
+
+/// Each loss and each correction, and the keys that may be stale. `told`: reasons why more may be missing that stand above.
+pub(super) fn saved_and_lost(report: &RepairReport, told: usize) -> Section {
+    let is_known = report.unknown.is_empty();
+    let losses = |losses| counted_as(losses, "place is lost", "places are lost");
+    let mut lines: Vec<_> = report.losses.iter().take(MOST).map(loss_line).collect();
+    let more_losses = report.losses.len().saturating_sub(lines.len()) as u64;
+    let is_noted = |file: &&RepairedFile| {
+        !file.corrected.is_empty() || file.note.is_some() || file.role == RepairRole::Missing
+    };
+    lines.extend(report.files.iter().filter(is_noted).take(MOST).map(noted_line));
+    lines.extend(report.notes.iter().map(|note| noted(html! {}, &sentence(&message(note)))));
+    lines.extend(saved_line(report));
+    Section {
+        title: "Saved and lost",
+        answer: match (report.sums.losses, is_known) {
+            (0, true) => "nothing is lost".to_owned(),
+            (0, false) => "nothing that is known is lost; more may be".to_owned(),
+            (number, true) => format!("{}; every loss is known", losses(number)),
+            (number, false) => format!("{}; more may be", losses(number)),
+        },
+        content: html! {
+            @if report.unknown.len() > told {
+                p { "More may be missing than is listed here:" }
+                ul.ifs { @for why in report.unknown.iter().skip(told) { li { (sentence(&message(why.text()))) } } }
             }
-            @if !logs.is_empty() {
-                p { "Parts of logs, and gaps of sequence numbers. Any key may be among these writes." }
-                (grid(
-                    &["log", "#at offset ", "behind number", "before number", "#writes", "why lost"],
-                    &logs,
-                ))
-            }
-            (rest(more as u64, "more loss", "more losses"))
-        }
+            (stacked(&["", "file", "keys", "what happened"], &lines))
+            (rest(more_losses, "more loss", "more losses"))
+            (stale_keys(report))
+        },
     }
 }
 
-fn table_loss(loss: &LossReport) -> Vec<Cell> {
-    vec![
-        Cell::Head(name(loss.name.as_bytes())),
-        bound(loss.first_key.as_deref(), "the first key"),
-        bound(loss.last_key.as_deref(), "the last key"),
-        Cell::Number(loss.offset.map(count).unwrap_or_default()),
-        Cell::Number(loss.bytes.map(count).unwrap_or_default()),
-        Cell::Words(html! { (message(&loss.why)) }),
-        Cell::Number(count(loss.maybe_stale)),
-        Cell::Number(count(loss.from_obsolete)),
-        Cell::Number(count(loss.ruled_out)),
-    ]
+/// A word with its sign.
+fn what(severity: Severity, sign: &str, word: &str) -> Cell {
+    Cell::Head(html! { span class={ "what " (tone(severity)) } { (icon(sign)) (word) } })
 }
 
-fn log_loss(loss: &LossReport) -> Vec<Cell> {
-    let not_known = || "not known".to_owned();
-    vec![
-        Cell::Head(name(loss.name.as_bytes())),
-        Cell::Number(loss.offset.map(count).unwrap_or_default()),
-        Cell::text(loss.last_sequence_before.map_or_else(|| "the start".to_owned(), count)),
-        Cell::text(loss.first_sequence_after.map_or_else(|| "the end".to_owned(), count)),
-        Cell::Number(loss.writes.map_or_else(not_known, count)),
-        Cell::Words(html! { (message(&loss.why)) }),
-    ]
-}
-
-fn bound(key: Option<&[u8]>, none: &str) -> Cell {
-    Cell::Key(match key {
+fn loss_line(loss: &LossReport) -> Vec<Cell> {
+    let amount = match (loss.bytes, loss.writes) {
+        (_, Some(writes)) => Some(counted(writes, "write")),
+        (Some(bytes @ 1..), _) => Some(size(bytes)),
+        _ => None,
+    };
+    let offset = loss.offset.map(|offset| format!("at offset {}", count(offset)));
+    let about = amount.into_iter().chain(offset).collect::<Vec<_>>().join(" ");
+    let bound = |key: Option<&[u8]>, none: &str| match key {
         Some(key) => name(key),
         None => html! { (none) },
+    };
+    let keys = match loss.kind {
+        LossKind::Table => html! {
+            span.keys {
+                "from " (bound(loss.first_key.as_deref(), "the first key")) br;
+                "to " (bound(loss.last_key.as_deref(), "the last key"))
+            }
+        },
+        LossKind::Log => {
+            let number = |number: Option<u64>, none: &str| number.map_or_else(|| none.to_owned(), count);
+            let after = number(loss.last_sequence_before, "the start");
+            let before = number(loss.first_sequence_after, "the end");
+            html! { "any; sequence numbers after " (after) ", before " (before) }
+        }
+    };
+    let mut texts = vec![sentence(&message(&loss.why))];
+    if loss.maybe_stale > 0 {
+        let keys =
+            counted_as(loss.maybe_stale, "key among them may be stale", "keys among them may be stale");
+        texts.push(format!("{keys}: a newer value may have been here."));
+    }
+    if loss.from_obsolete > 0 {
+        let keys = counted(loss.from_obsolete, "key");
+        texts.push(format!("Of these, {keys} from obsolete files."));
+    }
+    if loss.ruled_out > 0 {
+        let keys = counted_as(loss.ruled_out, "other key", "other keys");
+        texts.push(format!("For {keys}, filters rule out a newer value."));
+    }
+    vec![
+        what(Severity::Bad, "lost", "lost"),
+        Cell::Text(
+            html! { (file_name(&loss.name)) @if !about.is_empty() { br; span class="dim file" { (about) } } },
+        ),
+        Cell::Text(keys),
+        Cell::Words(html! { (texts.join(" ")) }),
+    ]
+}
+
+/// A short name stays in one line.
+fn file_name(file: &str) -> Markup {
+    const SHORT: usize = 24;
+    let shown = name(file.as_bytes());
+    if file.len() > SHORT {
+        shown
+    } else {
+        html! { span.file { (shown) } }
+    }
+}
+
+/// A file that is corrected, missing, or noteworthy.
+fn noted_line(file: &RepairedFile) -> Vec<Cell> {
+    let corrected = (!file.corrected.is_empty()).then(|| match &file.corrected[..] {
+        [at] => format!("One bit was wrong, at offset {}.", count(*at)),
+        places => format!(
+            "{} were wrong, the first at offset {}.",
+            counted(places.len() as u64, "bit"),
+            offset(places)
+        ),
+    });
+    let texts: Vec<_> =
+        corrected.into_iter().chain(file.note.as_deref().map(|note| sentence(&message(note)))).collect();
+    let (text, file_name) = (texts.join(" "), file_name(&file.name));
+    let word = match (file.role, file.corrected.is_empty()) {
+        (RepairRole::Missing, _) => what(Severity::Notice, "doubt", "missing"),
+        (_, false) => what(Severity::Good, "fixed", "corrected"),
+        _ => return noted(file_name, &text),
+    };
+    vec![word, Cell::Text(file_name), Cell::text(""), Cell::Words(html! { (text) })]
+}
+
+fn noted(file: Markup, text: &str) -> Vec<Cell> {
+    let word = what(Severity::Unknown, "none", "noted");
+    vec![word, Cell::Text(file), Cell::text(""), Cell::Words(html! { (text) })]
+}
+
+fn offset(places: &[u64]) -> String {
+    places.first().copied().map(count).unwrap_or_default()
+}
+
+/// The files of which nothing is lost.
+fn saved_line(report: &RepairReport) -> Option<Vec<Cell>> {
+    let of = |kind| {
+        let is_whole = |file: &&RepairedFile| file.kind == kind && file.losses == 0 && file.entries > 0;
+        report.files.iter().filter(is_whole).count() as u64
+    };
+    let kinds = [(of(RepairedKind::Table), "table"), (of(RepairedKind::Log), "log")];
+    let names: Vec<_> =
+        kinds.iter().filter(|(number, _)| *number > 0).map(|(number, what)| counted(*number, what)).collect();
+    (!names.is_empty()).then(|| {
+        vec![
+            what(Severity::Good, "fine", "saved"),
+            Cell::Text(html! { span.file { (names.join(", ")) } }),
+            Cell::text(""),
+            Cell::Words(html! { "All entries that count." }),
+        ]
     })
 }
 
-fn maybe_stale(report: &RepairReport) -> Markup {
-    let listed: Vec<_> = report.stale_keys.iter().take(MOST).map(stale_key).collect();
+fn stale_keys(report: &RepairReport) -> Markup {
     let all = report.sums.maybe_stale;
+    let listed: Vec<_> = report.stale_keys.iter().take(MOST).map(stale_key).collect();
     html! {
-        section {
-            h2 { "Keys that may be stale" }
-            @if all == 0 {
-                p { "None: of every key that is saved, no newer version can be in what is known to be lost." }
-            } @else {
-                p { "Of these keys, a newer version may be in what is lost, or no checksum covers the version that there \
-                     is." }
-                (folded(
-                    &counted_as(all, "key that may be stale", "keys that may be stale"),
-                    &["key", "#number", "what it is", "file", "", "in the new database"],
-                    &listed,
-                ))
+        @if all > 0 {
+            @let titles = ["key", "#sequence number", "", "file", "in the new database"];
+            @let content = html! {
+                p { "Of these keys, a newer version may be in what is lost, or no checksum covers the version that there is." }
+                (grid(&titles, &listed))
                 (rest(all.saturating_sub(listed.len() as u64), "more key", "more keys"))
-            }
+            };
+            (more(&counted_as(all, "key that may be stale", "keys that may be stale"), &content))
         }
     }
 }
@@ -197,14 +317,62 @@ fn stale_key(key: &StaleKey) -> Vec<Cell> {
         Cell::Key(name(&key.key)),
         Cell::Number(count(key.sequence)),
         Cell::text(if key.is_deletion { "deletion" } else { "value" }),
-        Cell::Text(name(key.file.as_bytes())),
-        Cell::text(if key.is_obsolete { "obsolete" } else { "" }),
+        Cell::Text(html! { (name(key.file.as_bytes())) @if key.is_obsolete { ", obsolete" } }),
         Cell::text(kept),
     ]
 }
 
+/// The damaged places of files. `map`: a further picture. `None`: no place is known, and there is no such picture.
+pub(super) fn places(report: &RepairReport, title: &'static str, map: &Markup) -> Option<Section> {
+    let drawn: Vec<_> = report.files.iter().filter_map(|file| strip_file(report, file)).collect();
+    if drawn.is_empty() && map.0.is_empty() {
+        return None;
+    }
+    let more = drawn.len().saturating_sub(MOST_DRAWN) as u64;
+    Some(Section {
+        title,
+        answer: match &drawn[..] {
+            [] => "in no known place of a file".to_owned(),
+            [file] => format!("in {}", file.name),
+            files => format!("in {}", counted(files.len() as u64, "file")),
+        },
+        content: html! {
+            @if !drawn.is_empty() { (strip(drawn.get(..MOST_DRAWN).unwrap_or(&drawn))) }
+            (rest(more, "more file", "more files"))
+            (map)
+        },
+    })
+}
+
+/// `None`: no place of the file is damaged, as far as is known.
+fn strip_file(report: &RepairReport, file: &RepairedFile) -> Option<StripFile> {
+    let len = file.size.filter(|size| *size > 0)?;
+    let of_file = || report.losses.iter().filter(|loss| loss.name == file.name);
+    let lost =
+        of_file().filter_map(|loss| Some((Damaged::Lost, loss.offset?, loss.bytes.unwrap_or_default())));
+    let torn = file.damaged.iter().map(|at| (Damaged::Lost, *at, 0));
+    let corrected = file.corrected.iter().map(|at| (Damaged::Corrected, *at, 1));
+    let mut places: Vec<_> = lost.chain(torn).chain(corrected).collect();
+    places.sort_by_key(|(_, offset, bytes)| (*offset, std::cmp::Reverse(*bytes)));
+    places.dedup_by_key(|(_, offset, _)| *offset);
+    let (kind, first, bytes) = *places.first()?;
+    let amount = match (places.len(), kind, bytes) {
+        (1, Damaged::Corrected, _) => "1 bit".to_owned(),
+        (1, Damaged::Lost, 1..) => size(bytes),
+        (number, ..) => counted(number as u64, "place"),
+    };
+    let at = if places.len() == 1 { "at offset" } else { "the first at offset" };
+    let about = file.level.map(|level| format!("level {level}")).unwrap_or_default();
+    let text = [amount, format!("{at} {}", count(first))];
+    Some(StripFile { name: text_of(&file.name), about, size: len, places, text })
+}
+
+fn text_of(name: &str) -> String {
+    text(name.as_bytes())
+}
+
 /// Lists at most [`MOST`], beginning with those about which there is something to report.
-fn files(report: &RepairReport) -> Markup {
+pub(super) fn files(report: &RepairReport) -> Section {
     let is_plain = |file: &&RepairedFile| {
         matches!(file.role, RepairRole::Live | RepairRole::Used)
             && file.corrected.is_empty()
@@ -214,22 +382,23 @@ fn files(report: &RepairReport) -> Markup {
     };
     let told = report.files.iter().filter(|file| !is_plain(file));
     let listed: Vec<_> = told.chain(report.files.iter().filter(is_plain)).take(MOST).map(file_line).collect();
-    let more = report.files.len().saturating_sub(listed.len());
-    html! {
-        section {
-            h2 { "The files" }
+    let left = report.files.len().saturating_sub(listed.len());
+    Section {
+        title: "All files",
+        answer: count(report.files.len() as u64),
+        content: html! {
             (grid(
-                &["file", "", "level", "#size", "#entries saved", "first key", "last key", "bits corrected at",
-                  "damaged or torn at", "#lost ranges", "note"],
+                &["file", "what it is", "level", "#size", "#entries saved", "#damaged places", "first key", "last key"],
                 &listed,
             ))
-            (rest(more as u64, "more file", "more files"))
-        }
+            (rest(left as u64, "more file", "more files"))
+        },
     }
 }
 
 fn file_line(file: &RepairedFile) -> Vec<Cell> {
     let key = |key: &Option<Vec<u8>>| Cell::Key(html! { @if let Some(key) = key { (name(key)) } });
+    let damaged = file.corrected.len() as u64 + file.losses;
     vec![
         Cell::Head(name(file.name.as_bytes())),
         Cell::text(role(file)),
@@ -239,71 +408,65 @@ fn file_line(file: &RepairedFile) -> Vec<Cell> {
             RepairedKind::Manifest => String::new(),
             _ => count(file.entries),
         }),
+        Cell::Number(if damaged > 0 { count(damaged) } else { String::new() }),
         key(&file.first_key),
         key(&file.last_key),
-        Cell::Words(html! { (offsets(&file.corrected)) }),
-        Cell::Words(html! { (offsets(&file.damaged)) }),
-        Cell::Number(match file.kind {
-            RepairedKind::Table => count(file.losses),
-            _ => String::new(),
-        }),
-        Cell::Words(html! { (message(file.note.as_deref().unwrap_or_default())) }),
     ]
 }
 
 const fn role(file: &RepairedFile) -> &'static str {
     match (file.kind, file.role) {
         (_, RepairRole::Missing) => "missing",
-        (RepairedKind::Table, RepairRole::Live) => "live table",
-        (RepairedKind::Log, RepairRole::Live) => "live log",
+        (RepairedKind::Table, RepairRole::Live) => "table",
+        (RepairedKind::Log, RepairRole::Live) => "log",
         (RepairedKind::Table, RepairRole::Obsolete) => "obsolete table",
         (RepairedKind::Log, RepairRole::Obsolete) => "obsolete log",
         (_, RepairRole::PartlyObsolete) => "table, obsolete in part",
-        (_, RepairRole::Used) => "MANIFEST, trusted",
-        (_, RepairRole::NotUsed) => "MANIFEST, not trusted",
+        (_, RepairRole::Used) => "MANIFEST, used",
+        (_, RepairRole::NotUsed) => "MANIFEST, not used",
         (RepairedKind::Manifest, _) => "MANIFEST",
     }
 }
 
-fn offsets(offsets: &[u64]) -> String {
-    let mut shown: Vec<_> = offsets.iter().take(MOST_OFFSETS).map(|offset| count(*offset)).collect();
-    let more = offsets.len().saturating_sub(MOST_OFFSETS);
-    shown.extend((more > 0).then(|| format!("and {} more", count(more as u64))));
-    shown.join("; ")
+/// `None`: there is none.
+fn new_database(report: &RepairReport) -> Option<Section> {
+    let (target, sums) = (report.target.as_deref()?, &report.sums);
+    let filters = match (&report.policy, report.bits_per_key) {
+        (Some(policy), Some(bits)) => html! { (name(policy.as_bytes())) ", " (bits) " bits per key" },
+        _ => html! { "none, as before" },
+    };
+    let list = [
+        ("Folder", name(escape_path(target).to_string().as_bytes())),
+        ("Tables", html! { (counted(sums.tables, "table")) ", " (size(sums.new_size)) }),
+        ("Filters", filters),
+        ("Greatest sequence number", html! { (count(sums.last_sequence)) }),
+    ];
+    Some(Section {
+        title: "The new database",
+        answer: format!("{}, {}", counted(sums.tables, "table"), size(sums.new_size)),
+        content: facts(&list),
+    })
 }
 
-fn facts(report: &RepairReport) -> Markup {
-    let sums = &report.sums;
-    let fact = |what: &str, text: Markup| html! { div { dt { (what) } dd { (text) } } };
-    html! {
-        section {
-            h2 { "The database" }
-            dl.facts {
-                (fact("Live files", match &report.manifest {
-                    Some(manifest) => html! { "by " (name(manifest.as_bytes())) },
-                    None => html! { "by the entries that files share, as no MANIFEST can be trusted" },
-                }))
-                @if let Some(comparator) = &report.comparator {
-                    (fact("Order of keys", html! {
-                        (name(comparator.as_bytes()))
-                        @if let Some(how) = report.comparator_inferred() { ", " (how) }
-                    }))
-                }
-                (fact("Greatest sequence number", html! { (count(sums.last_sequence)) }))
-                (fact("Size before", html! { (size(sums.old_size)) }))
-                @if let Some(target) = &report.target {
-                    (fact("New database", name(escape_path(target).to_string().as_bytes())))
-                    (fact("New tables", html! { (counted(sums.tables, "table")) ", " (size(sums.new_size)) }))
-                }
-                @if let (Some(policy), Some(bits)) = (&report.policy, report.bits_per_key) {
-                    (fact("New filters", html! { (name(policy.as_bytes())) ", " (counted(bits.into(), "bit")) " a key" }))
-                }
-                @if report.verified {
-                    (fact("Verified", html! { "every block, entry and filter of the new tables" }))
-                }
-                @for note in &report.notes { (fact("Note", html! { (message(note)) })) }
-            }
-        }
+fn about(report: &RepairReport) -> Section {
+    let mut list = vec![(
+        "Files in use",
+        match &report.manifest {
+            Some(manifest) => html! { "by " (name(manifest.as_bytes())) },
+            None => html! { "by the entries that files share, as no MANIFEST can be used" },
+        },
+    )];
+    if let Some(comparator) = &report.comparator {
+        let text = html! {
+            (name(comparator.as_bytes()))
+            @if let Some(how) = report.comparator_inferred() { ", " (how) }
+        };
+        list.push(("Order of keys", text));
+    }
+    Section {
+        title: "About the database",
+        answer: "files in use, order of keys".to_owned(),
+        content: facts(&list),
     }
 }
 

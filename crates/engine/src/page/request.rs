@@ -2,14 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use filterblock::escape_path;
+
 use super::document::document;
+use super::report::body;
 use super::verdict::facts;
+use super::words::text;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::{Request, advise};
 use crate::engine::Engine;
-use crate::report::{Advice, Candidate, Fault, Tuning};
+use crate::repair::RepairRequest;
+use crate::report::{Advice, Basis, Candidate, Fault, RepairReport, Tuning};
 use crate::walk::Inputs;
 use crate::words::{AdviceText, advice_text};
+use crate::write::NoOutput;
 
 /// The work to do for a page.
 #[derive(Debug)]
@@ -30,8 +36,11 @@ impl Default for PageRequest {
 /// A page about a database, folder or table.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The page, without scripts and complete in itself.
+    /// The page, complete in itself.
     pub html: String,
+    /// The part of the page from the name on, for a document that has [`STYLE`](super::STYLE) and
+    /// [`ICONS`](super::ICONS).
+    pub body: String,
     /// The verdict and the advice with which it begins.
     pub advice: AdviceText,
 }
@@ -52,10 +61,19 @@ impl Engine {
         let tuned = tuning.as_ref();
         let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
         let advice = advise(&facts(path, &overview, tuned), measured);
-        let text = advice_text(&advice, measured, path);
-        let shown = Shown { path, overview: &overview, tuned, advice: &advice };
-        Ok(Page { html: document(&shown, &text), advice: text })
+        let words = advice_text(&advice, measured, path);
+        let is_mendable = matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
+        let repair = is_mendable.then(|| self.repair(path, &RepairRequest::default(), &mut NoOutput));
+        let repair = repair.map(|result| result.map_err(|failure| failure.text));
+        let shown = Shown { path, overview: &overview, tuned, advice: &advice, repair: repair.as_ref() };
+        let body = body(&shown, &words).into_string();
+        Ok(Page { html: document(&title(path, &words), &body), body, advice: words })
     }
+}
+
+/// The name and the verdict.
+pub(super) fn title(path: &Path, advice: &AdviceText) -> String {
+    format!("{}: {}", text(escape_path(path).to_string().as_bytes()), advice.verdict.words())
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +84,8 @@ pub(super) struct Shown<'a> {
     /// What other filters would do, or why that could not be found out. `None`: none were tried.
     pub(super) tuned: Option<&'a Result<Tuning, Fault>>,
     pub(super) advice: &'a Advice,
+    /// What a repair would do, or why that could not be found out. `None`: nothing is damaged that one could mend.
+    pub(super) repair: Option<&'a Result<RepairReport, String>>,
 }
 
 impl<'a> Shown<'a> {

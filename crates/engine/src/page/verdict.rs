@@ -110,7 +110,7 @@ fn of_database(overview: &Overview) -> Option<String> {
         )
     };
     let mut plain = overview.found.list.iter().filter(|(_, problem)| is_of_database(problem.code));
-    plain.find_map(|(_, problem)| problem.plain.clone())
+    plain.find_map(|(_, problem)| problem.title.clone().or_else(|| problem.plain.clone()))
 }
 
 /// `None`: they were read, or there are none.

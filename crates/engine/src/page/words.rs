@@ -50,6 +50,15 @@ pub(super) fn place(place: TableLevel) -> String {
     }
 }
 
+/// The same with a capital letter.
+pub(super) fn place_title(at: TableLevel) -> String {
+    match at {
+        TableLevel::Level(level) => format!("Level {level}"),
+        TableLevel::Unknown => "Tables".to_owned(),
+        TableLevel::NotLive => "Unused".to_owned(),
+    }
+}
+
 pub(super) const fn state(state: TableState) -> &'static str {
     match state {
         TableState::Filtered => "ok",

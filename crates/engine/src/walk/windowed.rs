@@ -117,13 +117,9 @@ impl<R: ReadAt> Read for Sequential<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.source.len()?.saturating_sub(self.at);
         let len = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        let bytes = self.source.read_at(self.at, len)?;
-        let Some(target) = buffer.get_mut(..bytes.len()) else {
-            return Err(io::ErrorKind::InvalidData.into());
-        };
-        target.copy_from_slice(&bytes);
-        self.at = self.at.saturating_add(bytes.len() as u64);
-        Ok(bytes.len())
+        self.source.read_into(self.at, buffer.get_mut(..len).unwrap_or_default())?;
+        self.at = self.at.saturating_add(len as u64);
+        Ok(len)
     }
 }
 

@@ -4,17 +4,25 @@ use super::advice::blocks;
 use crate::audit::Policy;
 use crate::report::{Action, Advice, Condition, Obstacle, Rebuild, SimilarKind};
 
+/// Ends the sentence about programs that set a policy.
+pub(super) const SEE_PROGRAMS: &str = ": see docs/programs.md.";
+
+/// Programs that set this filter policy, and those that set none.
+pub(crate) const fn programs(policy: Policy) -> [&'static str; 2] {
+    match policy {
+        Policy::Builtin(_) => ["go-ethereum", "Cosmos nodes and Syncthing"],
+        _ => ["Bitcoin Core, Minecraft and Foundry VTT", "Chromium's Local Storage and Cosmos nodes"],
+    }
+}
+
 pub(super) fn condition_text(condition: Condition) -> String {
     match condition {
         Condition::ProgramSetsPolicy(policy) => {
-            let programs = match policy {
-                Policy::Builtin(_) => "go-ethereum does; Cosmos nodes and Syncthing do not",
-                _ => {
-                    "Bitcoin Core, Minecraft and Foundry VTT do; Chromium's Local Storage and Cosmos nodes do not"
-                }
-            };
+            let [set, set_none] = programs(policy);
+            let does = if set.contains(" and ") { "do" } else { "does" };
             format!(
-                "A program uses filters only if it sets this filter policy. {programs}: see docs/programs.md. If yours does:"
+                "A program uses filters only if it sets this filter policy. {set} {does}; {set_none} do not{SEE_PROGRAMS} If \
+                 yours does:"
             )
         }
         Condition::SeveralPolicies(policy) => format!(

@@ -15,8 +15,9 @@ pub use advice::{
     AdviceText, BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, advice_text,
     bits_text, blocks,
 };
-pub(crate) use advice::{sentence, some_of};
+pub(crate) use advice::{capitalized, sentence, some_of};
 pub use commands::{rebuild_command, repair_command};
+pub(crate) use conditions::programs;
 pub use conditions::similar_text;
 pub use estimates::{about_count, about_size, estimate, interval, number};
 pub use folder::format_details;
@@ -27,5 +28,6 @@ pub use numbers::{
 };
 pub use problems::{as_sentence, entries_text, error_text, problem_text};
 pub use repair::{RepairText, repair_text};
+pub(crate) use repair::{prospect, swap};
 pub use shell_word::path_word;
 pub(crate) use shell_word::scan_command;

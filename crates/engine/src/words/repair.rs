@@ -18,6 +18,8 @@ const READ_FIRST: &str = "Read what is lost before you use it, and prefer a back
 pub struct RepairText {
     /// How much was saved, and whether something is lost: what follows the path of the database.
     pub headline: String,
+    /// The same without the paths.
+    pub title: String,
     /// What is lost, what may be stale, and what is not known, each with its label.
     pub rows: Vec<(&'static str, String)>,
     /// What is good to know besides.
@@ -50,7 +52,7 @@ pub fn repair_text(path: &Path, report: &RepairReport) -> RepairText {
             escape_path(path)
         ));
     }
-    RepairText { headline: headline(report), rows, facts, next, commands }
+    RepairText { headline: headline(report), title: title(report), rows, facts, next, commands }
 }
 
 fn headline(report: &RepairReport) -> String {
@@ -66,6 +68,32 @@ fn headline(report: &RepairReport) -> String {
         }
         (false, Some(target)) => format!("{keys} saved in {}; {}", escape_path(target), clause(report)),
         (false, None) => format!("{keys} would be saved, and {}; nothing was written", clause(report)),
+    }
+}
+
+fn title(report: &RepairReport) -> String {
+    let keys = counted(report.sums.keys, "key");
+    let (all, are) = if report.sums.keys == 1 {
+        ("its only key".to_owned(), "is")
+    } else {
+        (format!("all {keys}"), "are")
+    };
+    let would = report.status == RepairStatus::DryRun;
+    match (report.is_complete, would) {
+        (true, false) => format!("nothing is lost: {all} {are} saved"),
+        (true, true) => format!("nothing would be lost: {all} would be saved"),
+        (false, false) => format!("{keys} saved; {}", clause(report)),
+        (false, true) => format!("{keys} would be saved; {}", clause(report)),
+    }
+}
+
+/// What a repair would do, by its dry run, in a sentence.
+pub(crate) fn prospect(report: &RepairReport) -> String {
+    let keys = counted(report.sums.keys, "key");
+    match report.is_complete {
+        true if report.sums.keys == 1 => "A repair saves its only key; nothing is lost.".to_owned(),
+        true => format!("A repair saves all {keys}; nothing is lost."),
+        false => format!("A repair saves {keys}; {}.", clause(report)),
     }
 }
 
@@ -163,7 +191,7 @@ fn next(path: &Path, report: &RepairReport) -> (String, Vec<String>) {
 }
 
 /// The commands that put the new database in the place of the old one, whose name then ends in `-old`.
-fn swap(path: &Path, target: &Path) -> Vec<String> {
+pub(crate) fn swap(path: &Path, target: &Path) -> Vec<String> {
     let path: std::path::PathBuf = path.components().collect();
     let Some(name) = path.file_name() else { return Vec::new() };
     let mut old = name.to_owned();

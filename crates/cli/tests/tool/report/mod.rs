@@ -74,19 +74,19 @@ fn a_page_tells_of_a_database() {
     assert_eq!(
         sections(&page),
         [
-            "The tables",
-            "What a lookup costs",
-            "Other filters",
-            "Filters by level",
-            "Problems",
+            "Sound, and too small for filters to matter",
+            "Tables by level",
+            "False-positive rates",
+            "Size of the filters",
+            "What was checked",
             "All tables",
-            "The database",
-            "What was looked at"
+            "About the database"
         ]
     );
-    assert_eq!(page.pictures().len(), 4);
+    // Tables and rates of three levels each.
+    assert_eq!(page.pictures().len(), 6);
     let tables = lines(&page, "first key");
-    let starts: Vec<_> = tables.iter().map(|line| (&*line[0], &*line[1], &*line[9])).collect();
+    let starts: Vec<_> = tables.iter().map(|line| (&*line[0], &*line[1], &*line[2])).collect();
     assert_eq!(
         starts,
         [("000009.ldb", "level 0", "ok"), ("000007.ldb", "level 1", "ok"), ("000005.ldb", "level 2", "ok")]
@@ -94,10 +94,10 @@ fn a_page_tells_of_a_database() {
     let levels = lines(&page, "without filters");
     assert_eq!(levels[2][..7], ["level 2", "1", "0", "12.1 KiB", "450", "450", "601 B"]);
     for text in [
-        "None. Every block of 4 files was read",
+        "Every block and entry of 4 files was read.",
         "leveldb.BytewiseComparator",
         "000010.log, 1.9 KiB",
-        "all 811 entries",
+        "made of all 811 entries",
     ] {
         assert!(page.words().contains(text), "{text}");
     }
@@ -107,9 +107,7 @@ fn a_page_tells_of_a_database() {
 #[test]
 fn the_same_database_gives_the_same_page() {
     let path = database("levels");
-    let page = |jobs: &str| {
-        run(&args!["report", "--no-tune", path, "-o", "-", "--jobs", jobs]).expect(0).quiet().out
-    };
+    let page = |jobs: &str| run(&args!["report", "--no-tune", path, "-o", "-", "--jobs", jobs]).expect(0).out;
     let one = page("1");
     assert!(one.starts_with("<!DOCTYPE html>") && one.ends_with("</html>"), "{one}");
     assert_eq!(one, page("3"));
@@ -166,8 +164,8 @@ fn the_command_for_the_folder_one_is_in_can_be_carried_out() {
 #[test]
 fn without_filters_and_without_trials_the_page_says_fine() {
     let (line, page) = report(&database("unfiltered"), 0, &[]);
-    assert_eq!((&*line, page.of_name("pre").len()), ("fine", 0));
-    assert!(lines(&page, "first key").iter().all(|line| line[9] == "no filters"));
+    assert_eq!((&*line, page.of_name("button").len()), ("fine", 0));
+    assert!(lines(&page, "first key").iter().all(|line| line[2] == "no filters"));
 }
 
 #[test]
@@ -184,7 +182,7 @@ fn own_lookups_count() {
     let folder = folder();
     let keys = file(&folder, "keys", "item/0000/0\nitem/0001/7x\nnothing\n");
     let (_, page) = report_with(&database("levels"), 0, &["--lookups", keys.to_str().unwrap()]);
-    assert!(page.words().contains("absent keys of your own"));
+    assert!(page.words().contains("absent keys of --lookups"));
     let hex = file(&folder, "hex", "6974656d\nxx\n");
     for (keys, option) in
         [(&hex, "--hex"), (&folder.path().join("none"), "--no-verify"), (&keys, "--no-tune")]
@@ -224,8 +222,8 @@ fn a_missing_table_has_its_line() {
         let (line, page) = report(copy.path(), 1, options);
         assert!(line.starts_with("damaged: 000007.ldb"), "{line}");
         assert_eq!(lines(&page, "what it means")[0][..2], ["000007.ldb", "table-missing"]);
-        let tables = lines(&page, "first key");
-        assert_eq!((&*tables[1][0], &*tables[1][9], tables.len()), ("000007.ldb", "no file", 3));
+        let files = lines(&page, "first key");
+        assert_eq!((&*files[0][0], &*files[0][1], files.len()), ("000007.ldb", "missing", 5));
     }
 }
 
@@ -244,7 +242,7 @@ fn without_verification_the_page_says_so() {
     let copy = copy("levels");
     let (line, page) = report(copy.path(), 0, &["--no-verify"]);
     assert_eq!(line, "fine");
-    assert!(page.words().contains("Not every block was read: --no-verify was given."));
+    assert!(page.words().contains("Not every block was read."));
     let path = copy.path().join("000005.ldb");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
@@ -273,15 +271,15 @@ fn without_a_manifest_there_are_tables_still() {
     let (line, page) = report(copy.path(), 0, &[]);
     assert_eq!(line, "fine");
     assert!(page.words().contains("neither levels nor ranges of keys are known"));
-    assert!(page.of_name("h1")[0].words().starts_with("The filters of the tables in"));
+    assert!(page.words().contains("a folder of tables without a MANIFEST"));
 }
 
 #[test]
 fn a_table_has_a_page_of_its_own() {
     let (line, page) = report(&table("words-4096-bloom10-snappy.ldb"), 0, &[]);
     assert_eq!(line, "fine");
-    assert!(!sections(&page).contains(&"The tables".to_owned()));
-    assert!(page.words().contains("A single table"));
+    assert!(!sections(&page).contains(&"About the database".to_owned()));
+    assert!(page.words().contains("a single table"));
 }
 
 #[test]
@@ -290,7 +288,7 @@ fn a_database_without_tables_has_a_short_page() {
     write_manifest(folder.path(), &[]);
     let (line, page) = report(folder.path(), 0, &[]);
     assert_eq!(line, "fine");
-    assert!(page.words().contains("Fine: no tables yet."));
+    assert!(page.words().contains("No tables yet"));
     assert!(page.pictures().is_empty());
 }
 
@@ -307,7 +305,111 @@ fn where_nothing_is_there_is_no_page() {
     let missing = run_of(&folder.path().join("missing"));
     assert!(missing.err.ends_with(&format!("missing: {}\n", not_found())), "{missing:?}");
     assert!(!page.exists());
-    run(&args!["report", database("levels")]).expect(2);
+}
+
+#[test]
+fn without_a_file_the_page_has_the_name_of_the_database() {
+    let (place, elsewhere) = (folder(), folder());
+    let db = place.path().join("my db");
+    fs::create_dir(&db).unwrap();
+    contents(&database("levels")).into_iter().for_each(|(path, bytes)| {
+        fs::write(db.join(path.file_name().unwrap()), bytes).unwrap();
+    });
+    let here = |dir: &Path, arguments: &[&str]| {
+        let arguments = [&["report", "--no-tune"], arguments].concat();
+        finish(command(&arguments).current_dir(dir).spawn().unwrap())
+    };
+    let names = |dir: &Path| {
+        let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect::<Vec<_>>()
+    };
+    let dir = elsewhere.path();
+    let path = db.to_str().unwrap();
+    let line = here(dir, &[path]).expect(0).quiet().out;
+    assert!(line.ends_with(": fine; the page is my db-report.html\n"), "{line}");
+    assert_eq!(names(dir), ["my db-report.html"]);
+    let file = dir.join("my db-report.html");
+    let first = fs::read_to_string(&file).unwrap();
+    markup::check(&first);
+    // The name is that of the folder, however it is given, and a page of ours is replaced.
+    here(&db, &["."]).expect(0);
+    fs::rename(db.join("my db-report.html"), &file).unwrap();
+    here(dir, &[path, "--no-verify"]).expect(0);
+    assert_ne!(fs::read_to_string(&file).unwrap(), first);
+    // A file of somebody else is not.
+    fs::write(&file, "<!DOCTYPE html><html lang=\"en\">mine").unwrap();
+    let refused = here(dir, &[path]).expect(2);
+    let text = "filterblock: my db-report.html: is no page of filterblock; choose another file with -o\n";
+    assert_eq!((&*refused.err, &*refused.out), (text, ""));
+    assert!(fs::read_to_string(&file).unwrap().ends_with("mine"));
+    here(dir, &[path, "-o", "my db-report.html"]).expect(0);
+    markup::check(&fs::read_to_string(&file).unwrap());
+    let missing = here(dir, &["nothing"]).expect(2);
+    assert_eq!((&*missing.err, names(dir).len()), (&*format!("filterblock: nothing: {}\n", not_found()), 1));
+}
+
+/// Nothing but the page is on standard output, so that it can be handed on.
+#[test]
+fn the_verdict_of_a_page_on_standard_output_is_on_standard_error() {
+    let path = database("levels");
+    let run = run(&args!["report", "--no-tune", path, "-o", "-"]).expect(0);
+    markup::check(&run.out);
+    assert_eq!(run.err, format!("filterblock: {}: fine\n", filterblock::escape_path(&path)));
+}
+
+/// The states of a damaged database: nothing lost, something lost, a missing log.
+#[test]
+fn a_damaged_database_says_what_a_repair_would_save() {
+    let tally = |page: &Node| {
+        let list =
+            page.of_name("ul").into_iter().find(|list| list.attribute("class") == Some("tally")).unwrap();
+        list.of_name("b").into_iter().map(Node::words).collect::<Vec<_>>()
+    };
+    let change = |copy: &tempfile::TempDir, places: &[usize]| {
+        let path = copy.path().join("000005.ldb");
+        let mut bytes = fs::read(&path).unwrap();
+        places.iter().for_each(|&at| bytes[at] ^= 1);
+        fs::write(&path, bytes).unwrap();
+    };
+    let one_bit = copy("levels");
+    change(&one_bit, &[100]);
+    let (line, page) = report_with(one_bit.path(), 1, &[]);
+    assert!(line.starts_with("damaged: 000005.ldb    filterblock repair "), "{line}");
+    let titles = [
+        "000005.ldb is damaged",
+        "Saved and lost",
+        "Where the damage is",
+        "Problems",
+        "All files",
+        "Filters",
+        "About the database",
+    ];
+    assert_eq!(sections(&page), titles);
+    assert_eq!(tally(&page)[1..], ["1 bit", "0", "0"]);
+    assert!(
+        page.words().contains("nothing is lost.")
+            && page.words().contains("not judged while the data is damaged")
+    );
+    let labels: Vec<_> = page.pictures().iter().filter_map(|svg| svg.attribute("aria-label")).collect();
+    assert_eq!(labels[0], "000005.ldb: 1 bit, at offset 100");
+    let lossy = copy("levels");
+    change(&lossy, &[100, 200, 300]);
+    let (_, page) = report(lossy.path(), 1, &[]);
+    assert!(
+        page.words().contains("; some entries are lost.") && tally(&page)[2] != "0",
+        "{:?}",
+        tally(&page)
+    );
+    // What it says is what a repair does.
+    let json = run(&args!["repair", "--dry-run", "--json", lossy.path()]).expect(5).all_json().pop().unwrap();
+    assert_eq!(tally(&page)[0], json["keys"].to_string());
+
+    let no_log = copy("levels");
+    fs::remove_file(no_log.path().join("000010.log")).unwrap();
+    let (line, page) = report(no_log.path(), 1, &[]);
+    assert!(line.starts_with("damaged: log 000010.log is missing"), "{line}");
+    assert_eq!(page.of_name("h2")[0].words(), "Log 000010.log is missing");
+    assert!(page.words().contains("more may be") && tally(&page)[2] == "not known");
 }
 
 #[test]

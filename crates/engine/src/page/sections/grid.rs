@@ -2,9 +2,6 @@
 
 use maud::{Markup, html};
 
-/// Lines with which a folded table starts open.
-const SHORT: usize = 12;
-
 pub(crate) enum Cell {
     /// Of a row.
     Head(Markup),
@@ -25,21 +22,36 @@ impl Cell {
         Self::Head(html! { (text.as_ref()) })
     }
 
-    fn to_html(&self) -> Markup {
+    /// `label`: the title of the column, where a narrow page has no room for a head.
+    fn to_html(&self, label: Option<&str>) -> Markup {
         match self {
             Self::Head(text) => html! { th scope="row" { (text) } },
-            Self::Text(text) => html! { td { (text) } },
-            Self::Key(text) => html! { td.k { (text) } },
-            Self::Words(text) => html! { td.w { (text) } },
-            Self::Number(text) => html! { td.n { (text) } },
+            Self::Text(text) => html! { td data-l=[label] { (text) } },
+            Self::Key(text) => html! { td.k data-l=[label] { (text) } },
+            Self::Words(text) => html! { td.w data-l=[label] { (text) } },
+            Self::Number(text) => html! { td.n data-l=[label] { (text) } },
         }
     }
 }
 
-/// A title that begins with `#` heads a column of numbers.
+/// A table of numbers, which scrolls within its box. A title that begins with `#` heads a column of numbers.
 pub(crate) fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
+    table("scroll", titles, lines)
+}
+
+/// A table of texts, whose lines are blocks where the page is narrow.
+pub(crate) fn stacked(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
+    table("scroll stack", titles, lines)
+}
+
+fn table(class: &str, titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
+    let label = |at: usize| {
+        let title =
+            titles.get(at).map(|title| title.trim_start_matches('#')).filter(|title| !title.is_empty());
+        title.filter(|_| class != "scroll")
+    };
     html! {
-        div.scroll {
+        div class=(class) {
             table {
                 thead { tr { @for title in titles {
                     @match title.strip_prefix('#') {
@@ -47,18 +59,8 @@ pub(crate) fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
                         None => th scope="col" { (title) },
                     }
                 } } }
-                tbody { @for line in lines { tr { @for cell in line { (cell.to_html()) } } } }
+                tbody { @for line in lines { tr { @for (at, cell) in line.iter().enumerate() { (cell.to_html(label(at))) } } } }
             }
-        }
-    }
-}
-
-/// Open if it is short.
-pub(crate) fn folded(summary: &str, titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
-    html! {
-        details open[lines.len() <= SHORT] {
-            summary { (summary) }
-            (grid(titles, lines))
         }
     }
 }

@@ -1,10 +1,14 @@
-//! The sections of a page.
+//! The sections of a report.
 
-pub(super) mod facts;
+pub(super) mod about;
+pub(super) mod candidates;
+pub(super) mod checked;
 pub(super) mod grid;
-pub(super) mod levels;
+pub(super) mod hidden;
+pub(super) mod lookups;
+pub(super) mod map;
 pub(super) mod problems;
-pub(super) mod reads;
-pub(super) mod settings;
+pub(super) mod program;
+pub(super) mod rates;
+pub(super) mod sizes;
 pub(super) mod tables;
-pub(super) mod tree;

@@ -1,31 +1,30 @@
 //! The problems, and what they mean.
 
-use maud::{Markup, html};
+use std::collections::BTreeSet;
 
-use super::grid::{Cell, grid};
+use maud::html;
+
+use super::grid::{Cell, stacked};
 use crate::audit::overview::OverviewProblems;
+use crate::page::parts::{Section, more};
 use crate::page::request::Shown;
-use crate::page::words::{message, name};
+use crate::page::words::{message, name, text};
 use crate::report::{Code, Problem};
-use crate::words::{count, counted, counted_as};
+use crate::words::{count, counted};
 
-pub(crate) fn problems(page: &Shown<'_>) -> Markup {
+/// `None`: there are none.
+pub(crate) fn problems(page: &Shown<'_>) -> Option<Section> {
     let found = &page.overview.found;
-    html! {
-        section {
-            h2 { "Problems" }
-            p { (summary(found)) }
-            @if !found.texts.is_empty() {
-                (grid(&["file", "problem", "what it means"], &texts(found)))
-            }
+    let total = found.total();
+    (total > 0).then(|| Section {
+        title: "Problems",
+        answer: answer(found, total),
+        content: html! {
+            @if !found.texts.is_empty() { (stacked(&["file", "problem", "what it means"], &texts(found))) }
+            @if !found.seen.is_empty() { (stacked(&["file", "what is wrong"], &seen(found))) }
             @if !found.list.is_empty() {
-                details open[found.list.len() <= 8] {
-                    summary { (counted(found.list.len() as u64, "problem")) ", one by one" }
-                    (grid(&["file", "problem", "#at offset", "expected", "found"], &list(found)))
-                }
-            }
-            @if !found.seen.is_empty() {
-                (grid(&["file", "what is wrong"], &seen(found)))
+                @let list = stacked(&["file", "problem", "#at offset", "expected", "found"], &list(found));
+                (more(&format!("One by one: {}", counted(found.list.len() as u64, "problem")), &list))
             }
             @if found.more() > 0 {
                 p.dim {
@@ -33,44 +32,17 @@ pub(crate) fn problems(page: &Shown<'_>) -> Markup {
                     " lists them."
                 }
             }
-            @if !found.notes.is_empty() {
-                details {
-                    summary { "Notes: no faults, and good to know" }
-                    ul {
-                        @for (file, note) in &found.notes { li { (name(file)) ": " (message(&note.to_string())) } }
-                        @if found.more_notes > 0 { li { (counted(found.more_notes, "more note")) } }
-                    }
-                }
-            }
-        }
-    }
+        },
+    })
 }
 
-fn summary(found: &OverviewProblems) -> String {
-    if !found.verified {
-        return match found.total() {
-            0 => "Nothing wrong was seen. Not every block was read: --no-verify was given.".to_owned(),
-            total => format!(
-                "{} seen. Not every block was read: --no-verify was given.",
-                counted_as(total, "problem was", "problems were")
-            ),
-        };
-    }
-    let entries = counted_as(found.entries, "entry", "entries");
-    let files = counted(found.files, "file");
-    match found.total() {
-        0 if found.files == 0 => "None: there is nothing to read.".to_owned(),
-        0 => format!(
-            "None. Every block of {files} was read with its checksum, and filters were checked for {entries}."
-        ),
-        total => format!(
-            "{} in {files} with {entries}; filters hide {}.",
-            counted(total, "problem"),
-            match found.false_negatives {
-                0 => "no stored key".to_owned(),
-                hidden => counted(hidden, "stored key"),
-            }
-        ),
+fn answer(found: &OverviewProblems, total: u64) -> String {
+    let files: BTreeSet<&Vec<u8>> =
+        found.list.iter().map(|(file, _)| file).chain(found.seen.iter().map(|(file, _)| file)).collect();
+    match (found.more(), &*Vec::from_iter(files)) {
+        (0, [file]) => format!("{} in {}", counted(total, "problem"), text(file)),
+        (0, files) => format!("{} in {} places", counted(total, "problem"), count(files.len() as u64)),
+        _ => counted(total, "problem"),
     }
 }
 
@@ -78,7 +50,7 @@ fn texts(found: &OverviewProblems) -> Vec<Vec<Cell>> {
     let line = |(file, code, text): &(Vec<u8>, Code, String)| {
         vec![
             Cell::Head(name(file)),
-            Cell::Text(html! { code { (code.name()) } }),
+            Cell::Text(html! { code.file { (code.name()) } }),
             Cell::Words(html! { (message(text)) }),
         ]
     };
@@ -97,7 +69,7 @@ fn list(found: &OverviewProblems) -> Vec<Vec<Cell>> {
         };
         vec![
             Cell::Head(name(file)),
-            Cell::Text(html! { code { (problem.code.name()) } }),
+            Cell::Text(html! { code.file { (problem.code.name()) } }),
             Cell::Number(problem.offset.map(count).unwrap_or_default()),
             Cell::Words(html! { (message(expected)) }),
             Cell::Words(html! { (message(found)) @if let Some(lost) = lost { (message(&lost)) } }),

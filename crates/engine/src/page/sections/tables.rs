@@ -1,53 +1,53 @@
 //! The list of tables.
 
-use maud::{Markup, html};
+use maud::html;
 
 use super::grid::{Cell, grid};
+use crate::page::parts::Section;
 use crate::page::request::Shown;
 use crate::page::words::{message, name, place, state};
-use crate::report::{Table, TableState};
+use crate::report::{Table, TableLevel, TableState};
 use crate::words::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 
 /// Tables to list.
 const MOST: usize = 800;
 
-pub(crate) fn tables(page: &Shown<'_>) -> Markup {
+/// `None`: there are none.
+pub(crate) fn tables(page: &Shown<'_>) -> Option<Section> {
     let tables = &page.overview.tables;
     let listed = listed(tables);
-    if listed.is_empty() {
-        return html! {};
-    }
     let has_ends = listed.iter().any(|table| table.ends.is_some());
     let mut titles = vec![
         "table",
+        "",
         "",
         "#size",
         "#entries",
         "#distinct keys",
         "#filters",
-        "#bits an entry",
-        "#random keys passing",
-        "#changed or longer",
-        "",
+        "#bits per entry",
+        "#false-positive rate",
+        "#of similar keys",
     ];
     titles.extend(if has_ends { &["first key", "last key"][..] } else { &[] });
     let lines: Vec<_> = listed.iter().map(|table| line(table, has_ends)).collect();
-    html! {
-        section {
-            h2 { "All tables" }
+    (!lines.is_empty()).then(|| Section {
+        title: "All tables",
+        answer: match tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64 {
+            0 => count(tables.len() as u64),
+            unused => format!("{}, {} of them unused", count(tables.len() as u64), count(unused)),
+        },
+        content: html! {
             @if listed.len() < tables.len() {
                 p {
                     "These are " (count(listed.len() as u64)) " of " (counted(tables.len() as u64, "table"))
-                    ": those with something wrong, those without filters, then those that let most pass. "
+                    ": those with something wrong, those without filters, then those of the greatest rates. "
                     code { "filterblock inspect" } " lists all."
                 }
             }
-            details open[listed.len() <= 12] {
-                summary { (counted(listed.len() as u64, "table")) }
-                (grid(&titles, &lines))
-            }
-        }
-    }
+            (grid(&titles, &lines))
+        },
+    })
 }
 
 /// Lists by level, number and name: all, or those that matter most.
@@ -75,6 +75,12 @@ fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
     let mut line = vec![
         Cell::Head(name(table.name())),
         Cell::text(place(table.place())),
+        match table.state() {
+            TableState::Damaged | TableState::Missing | TableState::Unreadable => {
+                Cell::Text(html! { b { (state_text) } })
+            }
+            _ => Cell::text(state_text),
+        },
         Cell::Number(size(table.size())),
         Cell::Number(or_dash(table.entries.map(entries))),
         Cell::Number(or_dash(table.distinct_keys.map(distinct_keys))),
@@ -82,12 +88,6 @@ fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
         Cell::Number(or_dash(filter.and_then(|_| table.bits_per_entry()).map(bits_per_entry))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.random_fpr).map(measured))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.similar_fpr).map(measured))),
-        match table.state() {
-            TableState::Damaged | TableState::Missing | TableState::Unreadable => {
-                Cell::Text(html! { b.bad { (state_text) } })
-            }
-            _ => Cell::text(state_text),
-        },
     ];
     if has_ends {
         let end = |at: usize| table.ends.as_ref().and_then(|ends| ends.get(at)).map(ToString::to_string);

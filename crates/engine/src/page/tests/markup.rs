@@ -81,7 +81,7 @@ impl Reader<'_> {
         if VOID.contains(&&*node.name) {
             return node;
         }
-        if node.name == "style" {
+        if ["style", "script"].contains(&&*node.name) {
             node.text = self.until(|c| c == '<');
         }
         let end = format!("</{}>", node.name);
@@ -137,9 +137,10 @@ impl Node {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
-    /// The pictures in the node, without those that are parts of other pictures.
+    /// The pictures in the node, without those that are parts of other pictures, or only repeat words beside them.
     pub(crate) fn pictures(&self) -> Vec<&Node> {
         match &*self.name {
+            _ if self.attribute("aria-hidden") == Some("true") => Vec::new(),
             "svg" => vec![self],
             _ => self.children.iter().flat_map(Node::pictures).collect(),
         }
@@ -152,15 +153,16 @@ impl Node {
     }
 }
 
-/// Checks the rules for every page: there are only known elements, nothing is run and nothing loaded, pictures have
-/// titles and descriptions, no `id` occurs twice, and there is no control character or mark that changes the direction
-/// of text.
+/// Checks the rules for every page: there are only known elements, nothing is loaded and nothing run but the script that
+/// the policy allows, pictures have a label or stand beside words that say the same, no `id` occurs twice, and there is no
+/// control character or mark that changes the direction of text.
 #[track_caller]
 pub(crate) fn check(page: &str) -> Node {
     let root = read(page);
-    const NAMES: &str = "html head meta title style body header main footer section div span p h1 h2 dl dt dd ul li b \
-                         code pre figure details summary table thead tbody tr th td br svg desc g rect line path \
-                         polyline polygon circle text tspan defs pattern clipPath use wbr figcaption small";
+    const NAMES: &str = "html head meta title style body header main footer section div span p h1 h2 h3 dl dt dd ul ol li \
+                         b code figure details summary table thead tbody tr th td br svg g rect line path circle \
+                         defs pattern symbol use figcaption small button script pre desc text";
+    let mut ids: Vec<_> = root.all().into_iter().filter_map(|node| node.attribute("id")).collect();
     for node in root.all().into_iter().filter(|node| !node.name.is_empty()) {
         assert!(NAMES.split_whitespace().any(|name| name == node.name), "<{}>", node.name);
         for (name, value) in &node.attributes {
@@ -168,37 +170,38 @@ pub(crate) fn check(page: &str) -> Node {
                 !name.starts_with("on") && !["src", "srcset", "action"].contains(&&**name),
                 "{name}={value}"
             );
-            assert!(!name.ends_with("href") || value.starts_with('#'), "{name}={value}");
+            let target = value.strip_prefix('#').filter(|id| ids.contains(id));
+            assert!(!name.ends_with("href") || target.is_some(), "{name}={value}");
             assert!(!value.contains("url(") || value.starts_with("url(#"), "{name}={value}");
-            assert!(!value.contains("NaN") || node.name.is_empty(), "{name}={value}");
+            assert!(!value.contains("NaN"), "{name}={value}");
         }
     }
     for style in root.of_name("style") {
         assert!(!style.text.contains("@import") && !style.text.replace("url(#", "").contains("url("));
     }
+    let [script] = root.of_name("script")[..] else { panic!("not one script") };
     let policy =
         root.of_name("meta").into_iter().find(|meta| meta.attribute("http-equiv").is_some()).unwrap();
-    assert_eq!(policy.attribute("content"), Some("default-src 'none'; style-src 'unsafe-inline'"));
+    let allowed = format!("script-src 'sha256-{}'", base64(&sha256(script.text.as_bytes())));
+    let expected = format!("default-src 'none'; style-src 'unsafe-inline'; {allowed}");
+    assert_eq!(policy.attribute("content"), Some(&*expected));
+    // Without the script, buttons do nothing.
+    assert!(root.of_name("button").iter().all(|button| button.attribute("hidden").is_some()));
     for svg in root.pictures() {
         assert_eq!(svg.attribute("role"), Some("img"));
-        for name in ["title", "desc"] {
-            let found = svg.children.iter().find(|child| child.name == name);
-            assert!(found.is_some_and(|node| !node.words().trim().is_empty()), "a picture without {name}");
-        }
+        let has = |name: &str| {
+            svg.children.iter().any(|child| child.name == name && !child.words().trim().is_empty())
+        };
+        let has_label = svg.attribute("aria-label").is_some_and(|label| !label.trim().is_empty());
+        assert!(has_label || has("title") && has("desc"), "a picture without words");
     }
-    let mut ids: Vec<_> = root.all().into_iter().filter_map(|node| node.attribute("id")).collect();
     let number = ids.len();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), number, "an id twice");
     for scheme in ["http:", "https:", "//", "data:", "javascript:"] {
-        let elsewhere = page.replace("http://www.w3.org/2000/svg", "").replace("/* */", "");
-        let in_attributes = root.all().into_iter().flat_map(|node| &node.attributes);
-        let mut values = in_attributes.filter(|(name, _)| name != "xmlns" && name != "class");
-        assert!(
-            !elsewhere.contains("src=http") && values.all(|(_, value)| !value.contains(scheme)),
-            "{scheme}"
-        );
+        let mut values = root.all().into_iter().flat_map(|node| &node.attributes);
+        assert!(values.all(|(name, value)| name == "xmlns" || !value.contains(scheme)), "{scheme}");
     }
     let is_active = |c: &char| {
         (c.is_control() && *c != '\n')
@@ -206,4 +209,56 @@ pub(crate) fn check(page: &str) -> Node {
     };
     assert_eq!(page.chars().find(is_active), None);
     root
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |group: &[u8]| {
+        let bits =
+            (0..3).fold(0_usize, |bits, at| bits << 8 | group.get(at).map_or(0, |&byte| byte as usize));
+        let letter =
+            |at: usize| if at > group.len() { '=' } else { LETTERS[bits >> (18 - 6 * at) & 63] as char };
+        (0..4).map(letter).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
+}
+
+/// FIPS 180-4.
+fn sha256(text: &[u8]) -> [u8; 32] {
+    let mut primes = Vec::new();
+    primes.extend((2_u64..).filter(|n| (2..*n).all(|by| n % by != 0)).take(64));
+    // The first 32 bits of the fractions of the roots.
+    let fraction = |root: f64| (root.fract() * 2_f64.powi(32)) as u32;
+    let constants: Vec<u32> = primes.iter().map(|prime| fraction((*prime as f64).cbrt())).collect();
+    let mut hash: Vec<u32> = primes[..8].iter().map(|prime| fraction((*prime as f64).sqrt())).collect();
+    let mut bytes = [text, &[0x80]].concat();
+    bytes.resize(bytes.len().next_multiple_of(64) + if bytes.len() % 64 > 56 { 64 } else { 0 }, 0);
+    let end = bytes.len() - 8;
+    bytes[end..].copy_from_slice(&(text.len() as u64 * 8).to_be_bytes());
+    for chunk in bytes.chunks(64) {
+        let mut w: Vec<u32> =
+            chunk.chunks(4).map(|word| u32::from_be_bytes(word.try_into().unwrap())).collect();
+        for at in 16..64 {
+            let (a, b) = (w[at - 15], w[at - 2]);
+            let (a, b) = (
+                a.rotate_right(7) ^ a.rotate_right(18) ^ (a >> 3),
+                b.rotate_right(17) ^ b.rotate_right(19) ^ (b >> 10),
+            );
+            w.push(w[at - 16].wrapping_add(a).wrapping_add(w[at - 7]).wrapping_add(b));
+        }
+        let mut s = hash.clone();
+        for (word, constant) in w.iter().zip(&constants) {
+            let e = s[4].rotate_right(6) ^ s[4].rotate_right(11) ^ s[4].rotate_right(25);
+            let chosen = s[4] & s[5] ^ !s[4] & s[6];
+            let one = [s[7], e, chosen, *constant, *word].into_iter().fold(0, u32::wrapping_add);
+            let a = s[0].rotate_right(2) ^ s[0].rotate_right(13) ^ s[0].rotate_right(22);
+            let two = a.wrapping_add(s[0] & s[1] ^ s[0] & s[2] ^ s[1] & s[2]);
+            s.rotate_right(1);
+            (s[0], s[4]) = (one.wrapping_add(two), s[4].wrapping_add(one));
+        }
+        hash.iter_mut().zip(s).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
+    }
+    let mut digest = [0; 32];
+    digest.chunks_mut(4).zip(hash).for_each(|(to, word)| to.copy_from_slice(&word.to_be_bytes()));
+    digest
 }

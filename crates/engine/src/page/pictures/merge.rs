@@ -1,41 +1,32 @@
 //! Fewer rectangles for many tables: neighbours share a rectangle, and no table is lost.
 
-use super::super::plot::Interval;
-
 #[derive(Clone, PartialEq, Default, Debug)]
-pub(crate) struct Tree {
-    /// From the top.
-    pub levels: Vec<TreeLevel>,
-}
-
-#[derive(Clone, PartialEq, Default, Debug)]
-pub(crate) struct TreeLevel {
-    /// Such as "level 0", or "tables".
+pub(crate) struct MapLevel {
+    /// Such as "Level 0", or "Tables".
     pub name: String,
-    pub tables: Vec<TreeTable>,
+    pub tables: Vec<MapTable>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct TreeTable {
+pub(crate) struct MapTable {
     /// Safe to print.
     pub name: String,
     /// Of the table's keys among all, from 0 to 1. Tables without it are drawn next to each other below the others.
     pub range: Option<(f64, f64)>,
     /// Of the file, in bytes.
     pub size: u64,
-    pub filter: TableFilter,
+    pub mark: Mark,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum TableFilter {
-    /// The share of absent keys that may match, from 0 to 1, and the expected share.
-    Rate {
-        measured: Interval,
-        expected: f64,
-    },
-    /// It was not measured, the filters are damaged or of an unknown policy, or the table could not be read.
-    Unknown,
-    Missing,
+pub(crate) enum Mark {
+    /// The false-positive rate of its filters, from 0 to 1.
+    Rate(f64),
+    /// The rate was not measured, or filters are not the question.
+    Plain,
+    NoFilters,
+    /// It is damaged, or its filters hide keys.
+    Bad,
 }
 
 /// Tables that share a rectangle.
@@ -44,12 +35,10 @@ pub(super) struct Block {
     pub(super) tables: u64,
     /// Without filters.
     pub(super) missing: u64,
-    /// With filters of unknown rate.
-    pub(super) unknown: u64,
+    /// Damaged, or with filters that hide keys.
+    pub(super) bad: u64,
     /// Of the known rates.
     pub(super) worst: Option<f64>,
-    /// Of the expected rate, as by [`multiple`]; 0 if no rate is known.
-    pub(super) multiple: f64,
     /// In bytes.
     pub(super) size: u64,
     /// The smallest start of the known ranges, from 0 to 1; 1 if none is known.
@@ -62,20 +51,17 @@ pub(super) struct Block {
 }
 
 impl Block {
-    fn of<'a>(tables: impl IntoIterator<Item = &'a TreeTable>) -> Self {
+    fn of<'a>(tables: impl IntoIterator<Item = &'a MapTable>) -> Self {
         let mut block = Self { start: 1.0, ..Self::default() };
         for table in tables {
             block.tables = block.tables.saturating_add(1);
-            match table.filter {
-                TableFilter::Rate { measured, expected } if measured.is_sound() => {
-                    let rate = measured.value;
+            match table.mark {
+                Mark::Rate(rate) if rate.is_finite() => {
                     block.worst = Some(block.worst.map_or(rate, |worst| worst.max(rate)));
-                    block.multiple = block.multiple.max(multiple(measured, expected));
                 }
-                TableFilter::Rate { .. } | TableFilter::Unknown => {
-                    block.unknown = block.unknown.saturating_add(1)
-                }
-                TableFilter::Missing => block.missing = block.missing.saturating_add(1),
+                Mark::Rate(_) | Mark::Plain => {}
+                Mark::NoFilters => block.missing = block.missing.saturating_add(1),
+                Mark::Bad => block.bad = block.bad.saturating_add(1),
             }
             block.size = block.size.saturating_add(table.size);
             if let Some((start, end)) = sound_range(table) {
@@ -88,17 +74,6 @@ impl Block {
         }
         block
     }
-
-    pub(super) fn mean_size(&self) -> f64 {
-        self.size as f64 / self.tables.max(1) as f64
-    }
-}
-
-/// Divides the point of the interval nearest to `expected` by `expected`: the rate certainly differs as much. 1 if
-/// `expected` is not above 0.
-fn multiple(measured: Interval, expected: f64) -> f64 {
-    let nearest = expected.clamp(measured.low, measured.high);
-    if expected > 0.0 { nearest / expected } else { 1.0 }
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -120,14 +95,14 @@ impl Row<'_> {
 
 /// Makes at most `most` blocks in all, and `most_lanes` lanes each. But a level has at least one block for tables with
 /// known ranges, and one for the others.
-pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> {
-    let split = |level: &TreeLevel| {
+pub(super) fn rows(levels: &[MapLevel], most: usize, most_lanes: usize) -> Vec<Row<'_>> {
+    let split = |level: &MapLevel| {
         let placed = level.tables.iter().filter(|table| sound_range(table).is_some()).count();
         [placed, level.tables.len().saturating_sub(placed)]
     };
-    let numbers: Vec<usize> = tree.levels.iter().flat_map(split).collect();
+    let numbers: Vec<usize> = levels.iter().flat_map(split).collect();
     let shares = shares(&numbers, most);
-    let rows = tree.levels.iter().zip(shares.chunks(2));
+    let rows = levels.iter().zip(shares.chunks(2));
     rows.map(|(level, shares)| row(level, shares, most_lanes)).collect()
 }
 
@@ -150,14 +125,14 @@ fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
 }
 
 /// `shares`: blocks for tables with known ranges, and for the others.
-fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
-    let (mut placed, others): (Vec<&TreeTable>, Vec<&TreeTable>) =
+fn row<'a>(level: &'a MapLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
+    let (mut placed, others): (Vec<&MapTable>, Vec<&MapTable>) =
         level.tables.iter().partition(|table| sound_range(table).is_some());
     placed.sort_by(|a, b| {
         let (a, b) = (sound_range(a).unwrap_or_default(), sound_range(b).unwrap_or_default());
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
-    let together = |tables: &[&TreeTable], share: Option<&usize>| {
+    let together = |tables: &[&MapTable], share: Option<&usize>| {
         tables.len().div_ceil(share.copied().unwrap_or_default().max(1)).max(1)
     };
     let mut placed_together = together(&placed, shares.first());
@@ -172,10 +147,10 @@ fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a>
 }
 
 /// `together` neighbours in each, all of the same width.
-fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
+fn side_by_side(tables: &[&MapTable], together: usize) -> Vec<Block> {
     let width = 1.0 / tables.len().div_ceil(together.max(1)).max(1) as f64;
     let blocks = tables.chunks(together.max(1)).enumerate();
-    let block = |(at, tables): (usize, &[&TreeTable])| {
+    let block = |(at, tables): (usize, &[&MapTable])| {
         let start = at as f64 * width;
         Block { start, end: (start + width).min(1.0), ..Block::of(tables.iter().copied()) }
     };
@@ -183,7 +158,7 @@ fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
 }
 
 /// `together` neighbours in each; those that overlap in different lanes.
-fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
+fn in_lanes(tables: &[&MapTable], together: usize) -> Vec<Vec<Block>> {
     /// The least part of a lane for a block, so that blocks at one position do not hide each other.
     const LEAST: f64 = 1e-4;
     let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
@@ -203,7 +178,7 @@ fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
 }
 
 /// Clamped to 0 to 1; `None` if unknown or not valid.
-fn sound_range(table: &TreeTable) -> Option<(f64, f64)> {
+fn sound_range(table: &MapTable) -> Option<(f64, f64)> {
     let (start, end) = table.range?;
     (start <= end).then(|| (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0)))
 }
@@ -212,43 +187,35 @@ fn sound_range(table: &TreeTable) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn table(number: u64, start: f64, end: f64, filter: TableFilter) -> TreeTable {
-        TreeTable { name: format!("{number}.ldb"), range: Some((start, end)), size: number, filter }
+    fn table(number: u64, start: f64, end: f64, mark: Mark) -> MapTable {
+        MapTable { name: format!("{number}.ldb"), range: Some((start, end)), size: number, mark }
     }
 
-    fn rate(rate: f64) -> TableFilter {
-        TableFilter::Rate { measured: Interval::exact(rate), expected: 0.01 }
+    fn rate(rate: f64) -> Mark {
+        Mark::Rate(rate)
     }
 
-    fn even(number: u64) -> TreeLevel {
+    fn even(number: u64) -> MapLevel {
         let place = |at: u64| at as f64 / number as f64;
         let filter = |at| match at % 7 {
-            0 => TableFilter::Missing,
-            1 => TableFilter::Unknown,
+            0 => Mark::NoFilters,
+            1 => Mark::Bad,
             at => rate(at as f64 / 100.0),
         };
         let tables = (0..number).map(|at| table(at, place(at), place(at + 1), filter(at)));
-        TreeLevel { name: number.to_string(), tables: tables.collect() }
-    }
-
-    #[test]
-    fn what_may_be_chance_is_no_difference() {
-        let interval = Interval { value: 0.011, low: 0.009, high: 0.014 };
-        for (expected, times) in [(0.01, 1.0), (0.009, 1.0), (0.003, 3.0), (0.028, 0.5), (0.0, 1.0)] {
-            assert!((multiple(interval, expected) - times).abs() < 1e-9, "{expected}");
-        }
+        MapLevel { name: number.to_string(), tables: tables.collect() }
     }
 
     fn sums<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> (u64, u64, u64, u64) {
         blocks.into_iter().fold((0, 0, 0, 0), |sums, block| {
-            (sums.0 + block.tables, sums.1 + block.missing, sums.2 + block.unknown, sums.3 + block.size)
+            (sums.0 + block.tables, sums.1 + block.missing, sums.2 + block.bad, sums.3 + block.size)
         })
     }
 
     #[test]
     fn few_tables_have_a_block_each() {
-        let tree = Tree { levels: vec![even(3), even(0), even(40)] };
-        let rows = rows(&tree, 43, 16);
+        let levels = vec![even(3), even(0), even(40)];
+        let rows = rows(&levels, 43, 16);
         let shown: Vec<_> = rows.iter().map(|row| (row.name, row.lanes.len(), row.unplaced.len())).collect();
         assert_eq!(shown, [("3", 1, 0), ("0", 0, 0), ("40", 1, 0)]);
         assert!(rows[2].lanes[0].iter().all(|block| block.tables == 1 && block.first == block.last));
@@ -258,10 +225,9 @@ mod tests {
     #[test]
     fn merging_keeps_sums_worst_rates_and_missing_filters() {
         let mut levels = vec![even(4), even(10_000), even(900), even(101)];
-        levels[1].tables[5000].filter = rate(0.5);
+        levels[1].tables[5000].mark = rate(0.5);
         levels[1].tables.reverse();
-        let tree = Tree { levels };
-        let rows = rows(&tree, 2000, 16);
+        let rows = rows(&levels, 2000, 16);
         let blocks: usize = rows.iter().flat_map(|row| &row.lanes).map(Vec::len).sum();
         assert!((1500..=2000).contains(&blocks), "{blocks}");
         // Only the tables of the level that has too many tables are merged.
@@ -280,11 +246,11 @@ mod tests {
     #[test]
     fn overlapping_tables_lie_in_lanes_of_their_own() {
         let of = |ranges: &[(f64, f64)]| {
-            let filter = TableFilter::Unknown;
+            let filter = Mark::Plain;
             let tables =
                 ranges.iter().enumerate().map(|(at, range)| table(at as u64, range.0, range.1, filter));
-            let tree = Tree { levels: vec![TreeLevel { name: String::new(), tables: tables.collect() }] };
-            let lanes = rows(&tree, 2000, 4).remove(0).lanes;
+            let levels = vec![MapLevel { name: String::new(), tables: tables.collect() }];
+            let lanes = rows(&levels, 2000, 4).remove(0).lanes;
             lanes.iter().map(|lane| lane.iter().map(|block| block.tables).collect()).collect::<Vec<Vec<_>>>()
         };
         assert_eq!(of(&[(0.0, 0.6), (0.5, 1.0), (0.7, 0.8)]), [vec![1, 1], vec![1]]);
@@ -299,10 +265,10 @@ mod tests {
         let filter = rate(f64::NAN);
         let strange = [(f64::NAN, 1.0), (0.7, 0.2), (-3.0, 7.0), (0.0, f64::INFINITY)];
         let mut tables: Vec<_> = strange.map(|(start, end)| table(2, start, end, filter)).into();
-        tables.push(TreeTable { range: None, ..tables[0].clone() });
-        let tree = Tree { levels: vec![TreeLevel { name: String::new(), tables }] };
-        let row = rows(&tree, 2000, 16).remove(0);
-        assert_eq!((row.all.tables, row.all.unknown, row.all.size), (5, 5, 10));
+        tables.push(MapTable { range: None, ..tables[0].clone() });
+        let levels = vec![MapLevel { name: String::new(), tables }];
+        let row = rows(&levels, 2000, 16).remove(0);
+        assert_eq!((row.all.tables, row.all.bad, row.all.size), (5, 0, 10));
         let beside: Vec<_> = row.unplaced.iter().map(|block| (block.tables, block.start)).collect();
         assert_eq!(beside, [(1, 0.0), (1, 1.0 / 3.0), (1, 2.0 / 3.0)]);
         let ranges: Vec<_> = row.lanes.iter().flatten().map(|block| (block.start, block.end)).collect();
@@ -313,8 +279,8 @@ mod tests {
     fn tables_of_no_known_range_are_merged_too() {
         let mut level = even(9000);
         level.tables.iter_mut().skip(4000).for_each(|table| table.range = None);
-        let tree = Tree { levels: vec![level] };
-        let row = rows(&tree, 2000, 16).remove(0);
+        let levels = vec![level];
+        let row = rows(&levels, 2000, 16).remove(0);
         assert!((900..=1000).contains(&row.unplaced.len()), "{}", row.unplaced.len());
         assert_eq!((sums(row.blocks()), row.blocks().count() <= 2000), (sums([&row.all]), true));
         assert_eq!(row.unplaced.last().unwrap().end, 1.0);

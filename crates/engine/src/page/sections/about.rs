@@ -1,0 +1,67 @@
+//! Facts about the database.
+
+use maud::{Markup, html};
+
+use crate::audit::overview::{Kind, Overview};
+use crate::page::parts::{Section, facts};
+use crate::page::request::Shown;
+use crate::page::words::name;
+use crate::words::{count, counted, distinct_keys, entry_sum, size};
+
+/// Logs or policies to list.
+const MOST: usize = 20;
+
+pub(crate) fn about(page: &Shown<'_>) -> Section {
+    let overview = page.overview;
+    let mut list: Vec<(&str, Markup)> = vec![("What it is", html! { (kind(overview)) })];
+    list.extend(overview.comparator.as_ref().map(|comparator| ("Order of keys", name(comparator))));
+    let sums = overview.sums();
+    if let (Some(_), Some(keys)) = (sums.entries.value, sums.distinct_keys.number()) {
+        list.push(("Entries", html! { (entry_sum(&sums.entries)) " of " (distinct_keys(keys)) " keys" }));
+    }
+    list.push(("Filters of", policies(overview)));
+    if overview.kind != Kind::Table {
+        list.push(("Logs", logs(overview)));
+    }
+    if let Some(tuning) = page.tuned() {
+        list.extend(tuning.budget.map(|budget| ("Budget", html! { (size(budget)) })));
+    }
+    Section {
+        title: if overview.kind == Kind::Table { "About the table" } else { "About the database" },
+        answer: "order of keys, policy, logs".to_owned(),
+        content: facts(&list),
+    }
+}
+
+fn kind(overview: &Overview) -> &'static str {
+    match (overview.kind, overview.has_records) {
+        (Kind::Database, true) => "a database",
+        (Kind::Database, false) => "a database whose MANIFEST is not used: all tables are taken to be in use",
+        (Kind::Folder, _) => "a folder of tables without a MANIFEST",
+        (Kind::Table, _) => "a single table",
+    }
+}
+
+fn policies(overview: &Overview) -> Markup {
+    let policies = overview.policies();
+    html! {
+        @if policies.is_empty() { "no policy: no table has filters" }
+        @for (policy, tables) in policies.iter().take(MOST) {
+            div { (name(policy)) ", " (counted(*tables, "table")) }
+        }
+        @let more = policies.len().saturating_sub(MOST);
+        @if more > 0 { div { (count(more as u64)) " more" } }
+    }
+}
+
+fn logs(overview: &Overview) -> Markup {
+    let logs = &overview.logs;
+    html! {
+        @if logs.is_empty() { "no log holds writes that are in no table yet" }
+        @for (log, bytes) in logs.iter().take(MOST) {
+            div { (name(log)) ", " (size(*bytes)) ": the newest writes, which no filter covers" }
+        }
+        @let more = logs.len().saturating_sub(MOST);
+        @if more > 0 { div { (count(more as u64)) " more" } }
+    }
+}
