@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use filterblock_engine::report::{FileState, Version};
+use filterblock_engine::report::{FileRole, EntryTag};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -97,13 +97,13 @@ impl Entry {
     /// True for a deletion.
     #[getter]
     fn deleted(&self) -> bool {
-        self.place.version.is_some_and(Version::is_deletion)
+        self.place.version.is_some_and(EntryTag::is_deletion)
     }
 
     /// "live", "obsolete", "unlisted", "unknown" or "log"; None for a file that was given by itself.
     #[getter]
     fn state(&self) -> Option<&'static str> {
-        self.place.state.map(FileState::name)
+        self.place.state.map(FileRole::name)
     }
 
     /// Names of the attributes that the entry unpacks into, as a named tuple has them.
@@ -186,9 +186,9 @@ pub(crate) fn _entry(
     state: Option<&str>,
     names: Option<Vec<String>>,
 ) -> PyResult<Entry> {
-    let version = sequence.zip(kind).map(|(sequence, kind)| Version { sequence, kind });
+    let version = sequence.zip(kind).map(|(sequence, kind)| EntryTag { sequence, kind });
     let states =
-        [FileState::Live, FileState::Obsolete, FileState::Unlisted, FileState::Unknown, FileState::Log];
+        [FileRole::Live, FileRole::Obsolete, FileRole::Unlisted, FileRole::Unknown, FileRole::Log];
     let state = state.and_then(|name| states.into_iter().find(|state| state.name() == name));
     let place = Place { file: 0, offset, version, state };
     Ok(Entry { key, value, file, place, fields: fields(names)? })

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use filterblock_engine::report::Version;
+use filterblock_engine::report::EntryTag;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
@@ -91,7 +91,7 @@ impl Scan {
             let mut stream = lock(&self.stream, py);
             let (key, value, place) = match stream.next(py)? {
                 Next::Entry { key, value, place } => {
-                    let is_deletion = place.version.is_some_and(Version::is_deletion);
+                    let is_deletion = place.version.is_some_and(EntryTag::is_deletion);
                     let value = (!is_deletion).then(|| PyBytes::new(py, value).unbind());
                     (PyBytes::new(py, key).unbind(), value, place)
                 }

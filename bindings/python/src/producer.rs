@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use filterblock_engine::report::{Fault, FileState, ScanLine, Version};
+use filterblock_engine::report::{Fault, FileRole, ScanLine, EntryTag};
 use filterblock_engine::{ScanCursor, ScanStep};
 
 /// The number of entries in the first batch. The next batches are larger, up to [`MOST_ENTRIES`].
@@ -72,8 +72,8 @@ pub(crate) struct Place {
     /// The number of the file, in the order in which files were named.
     pub(crate) file: usize,
     pub(crate) offset: u64,
-    pub(crate) version: Option<Version>,
-    pub(crate) state: Option<FileState>,
+    pub(crate) version: Option<EntryTag>,
+    pub(crate) state: Option<FileRole>,
 }
 
 pub(crate) enum Message {

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use filterblock::database::Scan;
 use filterblock::table::{Cursor, ReadAt};
 use filterblock::{InternalKey, KeyFormat};
-use filterblock_engine::report::{Fault, Version as KeyVersion};
+use filterblock_engine::report::{Fault, EntryTag};
 
 use crate::bounds::Bounds;
-use crate::kept::{Failure, KeptOpener, MAX_ROUNDS, OpenDatabase, Version};
+use crate::kept::{Failure, KeptOpener, MAX_ROUNDS, OpenDatabase, EntryTag};
 use crate::producer::{Output, PASSED, Place, Walk};
 
 /// Walks through a database as it is at first. If a table vanishes, goes on after the last entry, in the database as it
 /// is then.
 pub(crate) struct DatabaseWork {
     kept: Arc<OpenDatabase>,
-    version: Arc<Version>,
+    version: Arc<EntryTag>,
     bounds: Bounds,
     with_value: bool,
     /// `None`: the faults of the database come first.
@@ -33,7 +33,7 @@ pub(crate) struct DatabaseWork {
 impl DatabaseWork {
     pub(crate) fn new(
         kept: Arc<OpenDatabase>,
-        version: Arc<Version>,
+        version: Arc<EntryTag>,
         bounds: Bounds,
         with_value: bool,
     ) -> Self {
@@ -195,7 +195,7 @@ impl<R: ReadAt + Send + Sync + 'static> Walk for TableWork<R> {
                 Some(_) => Place {
                     file: output.number_of(path.as_os_str()),
                     offset: cursor.block_handle().map_or(0, |handle| handle.offset),
-                    version: parsed.map(|key| KeyVersion { sequence: key.sequence, kind: key.kind }),
+                    version: parsed.map(|key| EntryTag { sequence: key.sequence, kind: key.kind }),
                     state: None,
                 },
             };

@@ -1,7 +1,7 @@
 //! The entries of a database, some at a time.
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::{Row, ScanLine};
+use filterblock_engine::report::{EntryRef, ScanLine};
 use filterblock_engine::{Engine, Inputs, KeyRange, ScanCursor, ScanRequest, ScanStep, hex_byte};
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -81,7 +81,7 @@ impl ShownBytes {
 }
 
 impl Shown {
-    fn of(row: &Row<'_>) -> Self {
+    fn of(row: &EntryRef<'_>) -> Self {
         let is_deletion = row.version.is_some_and(|version| version.is_deletion());
         Self {
             file: row.path.file_name().map(|name| escape_path(name).to_string()).unwrap_or_default(),

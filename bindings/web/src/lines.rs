@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, Tuned, Verified, write_line};
+use filterblock_engine::report::{EndData, EntryData, FaultData, ScanLine, Tuned, Verified, write_line};
 use filterblock_engine::{Engine, Inputs, InspectLine, Request, ScanRequest};
 use serde::Serialize;
 
@@ -55,11 +55,11 @@ pub fn write(
         "scan" => {
             let request = ScanRequest { all, ..ScanRequest::default() };
             let show = |line: ScanLine<'_>| match line {
-                ScanLine::Entry(input, row) => put(to, &Entry::new(input, &row, true)),
+                ScanLine::Entry(input, row) => put(to, &EntryData::new(input, &row, true)),
                 ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
-                    put(to, &FaultAt::new(subject, fault))
+                    put(to, &FaultData::new(subject, fault))
                 }
-                ScanLine::End(subject, entries) => put(to, &End::new(subject, entries)),
+                ScanLine::End(subject, entries) => put(to, &EndData::new(subject, entries)),
             };
             engine.scan(inputs, request).for_each(show).map_err(text)?;
         }

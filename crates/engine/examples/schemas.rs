@@ -5,9 +5,9 @@ use std::path::Path;
 use std::{env, fs};
 
 use filterblock_engine::report::{
-    AddedTable, Answer, Count, End, Entry, FaultAt, Folder, Framed, LossReport, ManifestEdit, ManifestState,
-    RepairReport, RepairedFile, Report, StaleKey, Table, TableReport, Totals, TuningLine, Unreadable,
-    Verified,
+    AddedTable, Answer, Count, EndData, EntryData, FaultData, FolderData, Line, LossReport, ManifestEdit,
+    ManifestState, RebuildReport, RebuiltTable, RepairReport, RepairedFile, StaleKey, TableData, Totals,
+    TuningLine, Unreadable, Verified,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -22,29 +22,29 @@ const fn line<T: JsonSchema>() -> Kind {
 
 /// The commands, each with the kinds of its lines.
 const COMMANDS: [(&str, &[Kind]); 9] = [
-    ("inspect", &[line::<Table>(), line::<Folder>(), line::<Totals>(), line::<Unreadable>()]),
-    ("query", &[line::<Answer>(), line::<Folder>()]),
-    ("query --count", &[line::<Count>(), line::<Folder>()]),
-    ("scan", &[line::<Entry>(), line::<FaultAt>(), line::<End>()]),
+    ("inspect", &[line::<TableData>(), line::<FolderData>(), line::<Totals>(), line::<Unreadable>()]),
+    ("query", &[line::<Answer>(), line::<FolderData>()]),
+    ("query --count", &[line::<Count>(), line::<FolderData>()]),
+    ("scan", &[line::<EntryData>(), line::<FaultData>(), line::<EndData>()]),
     (
         "manifest",
         &[
-            line::<Framed<ManifestEdit>>(),
-            line::<FaultAt>(),
-            line::<Framed<AddedTable>>(),
-            line::<Framed<ManifestState>>(),
+            line::<Line<ManifestEdit>>(),
+            line::<FaultData>(),
+            line::<Line<AddedTable>>(),
+            line::<Line<ManifestState>>(),
         ],
     ),
     ("verify", &[line::<Verified>()]),
     ("tune", &[line::<TuningLine>()]),
-    ("rebuild", &[line::<Framed<TableReport>>(), line::<Framed<Report>>()]),
+    ("rebuild", &[line::<Line<RebuiltTable>>(), line::<Line<RebuildReport>>()]),
     (
         "repair",
         &[
-            line::<Framed<RepairedFile>>(),
-            line::<Framed<LossReport>>(),
-            line::<Framed<StaleKey>>(),
-            line::<Framed<RepairReport>>(),
+            line::<Line<RepairedFile>>(),
+            line::<Line<LossReport>>(),
+            line::<Line<StaleKey>>(),
+            line::<Line<RepairReport>>(),
         ],
     ),
 ];

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 use filterblock::{escape, table::Lookup};
-use filterblock_engine::report::{Row, ScanLine, StateFault, Verdict};
+use filterblock_engine::report::{EntryRef, ScanLine, StateFault, Verdict};
 use filterblock_engine::{Inputs, KeyRange, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, StoredKeys};
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
 }
 
 /// Keeps the value with the highest sequence number: without a MANIFEST, each file yields its own version.
-fn keep_newest(newest: &mut Option<(Option<u64>, Vec<u8>)>, row: &Row<'_>) {
+fn keep_newest(newest: &mut Option<(Option<u64>, Vec<u8>)>, row: &EntryRef<'_>) {
     let sequence = row.version.map(|version| version.sequence);
     if newest.as_ref().is_none_or(|(known, _)| *known < sequence) {
         *newest = Some((sequence, row.value.to_vec()));

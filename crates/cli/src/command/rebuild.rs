@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use clap::{ArgGroup, Args};
 use filterblock::LegacyHash;
 use filterblock_engine::rebuild::{Failure, FilterRequest, RebuildMode, RebuildOptions};
-use filterblock_engine::report::{RebuildStatus, Report};
+use filterblock_engine::report::{RebuildReport, RebuildStatus};
 
 use super::arguments::{HASHES, Jobs, Limits, PolicyName, one_of};
 use super::help::{self, ADVANCED};
@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     progress.end();
     let (report, status) = match result {
         Ok(report) => (report, 0),
-        Err(failure) => (Report::from(&failure), failed(&failure, console)),
+        Err(failure) => (RebuildReport::from(&failure), failed(&failure, console)),
     };
     report.notes.iter().for_each(|note| console.message(note));
     let shown = match arguments.json {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, write_line};
+use filterblock_engine::report::{EndData, EntryData, FaultData, ScanLine, write_line};
 use filterblock_engine::{KeyRange, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, Paths, StoredKeys, exit_status};
@@ -92,18 +92,18 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let mut entries = arguments.entries();
     let show = |line: ScanLine<'_>| match line {
         ScanLine::Entry(input, row) if arguments.json => {
-            write_line(&mut *console, &Entry::new(input, &row, entries.value == ValuePart::Whole))
+            write_line(&mut *console, &EntryData::new(input, &row, entries.value == ValuePart::Whole))
         }
         ScanLine::Entry(_, row) if arguments.raw => write_raw(&row, !arguments.keys, console),
         ScanLine::Entry(_, row) => entries.write(&row, console),
         ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
             console.message_about(subject.path, &fault.text);
             console.remarks(subject.remarks);
-            if arguments.json { write_line(&mut *console, &FaultAt::new(subject, fault)) } else { Ok(()) }
+            if arguments.json { write_line(&mut *console, &FaultData::new(subject, fault)) } else { Ok(()) }
         }
         ScanLine::End(subject, entries) => {
             console.remarks(subject.remarks);
-            if arguments.json { write_line(&mut *console, &End::new(subject, entries)) } else { Ok(()) }
+            if arguments.json { write_line(&mut *console, &EndData::new(subject, entries)) } else { Ok(()) }
         }
     };
     let outcome = engine.scan(arguments.paths.inputs(), request).for_each(show);

@@ -3,7 +3,7 @@
 use std::{fmt::Display, io};
 
 use filterblock::escape;
-use filterblock_engine::report::{Depth, Dialect, FilterBlock, Inspected, KeyCount, KeyFormat, Table};
+use filterblock_engine::report::{Depth, Dialect, FilterBlock, Inspected, KeyCount, KeyFormat, TableData};
 use filterblock_engine::words::{
     count, counted, entries, measured, or_dash, path_word, percent, rate_interval, ratio, size,
 };
@@ -13,7 +13,7 @@ use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
 
-pub(crate) fn short(table: &Table, console: &mut Console) -> io::Result<()> {
+pub(crate) fn short(table: &TableData, console: &mut Console) -> io::Result<()> {
     if table.is_opened() {
         let number =
             table.entries.map(|number| format!("{} in ", counted_entries(entries(number), number.value)));
@@ -79,7 +79,7 @@ fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()
     labelled(console, LABEL_WIDTH, (Tone::Dim, label), (Tone::Plain, &text.to_string()))
 }
 
-fn record_text(table: &Table, is_live: bool) -> String {
+fn record_text(table: &TableData, is_live: bool) -> String {
     let order = table.comparator.as_ref().map_or_else(|| "no order named".to_owned(), ToString::to_string);
     match (table.level, table.recorded_size) {
         (Some(level), Some(size)) if is_live => {
@@ -93,7 +93,7 @@ fn exact_size(bytes: u64) -> String {
     if bytes < 1024 { counted(bytes, "byte") } else { format!("{} ({} bytes)", size(bytes), count(bytes)) }
 }
 
-fn data(table: &Table, console: &mut Console) -> io::Result<()> {
+fn data(table: &TableData, console: &mut Console) -> io::Result<()> {
     line(console, "data blocks", or_dash(table.data_blocks.map(count)))?;
     line(console, "entries", or_dash(table.entries.map(|count| count_text(count.into()))))?;
     line(console, "distinct keys", or_dash(table.distinct_keys.map(count_text)))?;
@@ -117,7 +117,7 @@ fn count_text(number: KeyCount) -> String {
     }
 }
 
-fn filter_block(filter: &FilterBlock, table: &Table, console: &mut Console) -> io::Result<()> {
+fn filter_block(filter: &FilterBlock, table: &TableData, console: &mut Console) -> io::Result<()> {
     line(console, "filter policy", escape(filter.policy.as_bytes()))?;
     if table.is_opened() && table.depth != Some(Depth::Tail) {
         let text = match (table.key_format, &table.no_key_format) {
@@ -172,7 +172,7 @@ fn rates(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
     line(console, label, or_dash(estimated))
 }
 
-fn hash(table: &Table, console: &mut Console) -> io::Result<()> {
+fn hash(table: &TableData, console: &mut Console) -> io::Result<()> {
     let text = match table.hash {
         Some(Dialect::Unsigned) => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
         Some(Dialect::Signed) => "signed: LevelDB up to 1.17 on x86, or Riak",
@@ -183,7 +183,7 @@ fn hash(table: &Table, console: &mut Console) -> io::Result<()> {
 }
 
 /// Writes the program that wrote the table, if the table has its marks, and what is not judged or read for that reason.
-fn origin(table: &Table, console: &mut Console) -> io::Result<()> {
+fn origin(table: &TableData, console: &mut Console) -> io::Result<()> {
     let text = match table.format {
         Some(Dialect::Basho) => "Basho's LevelDB (Riak): bloom2 filters under LevelDB's name are not judged",
         Some(Dialect::Rocksdb) => {
@@ -194,7 +194,7 @@ fn origin(table: &Table, console: &mut Console) -> io::Result<()> {
     line(console, "written by", text)
 }
 
-fn no_filter(table: &Table, console: &mut Console) -> io::Result<()> {
+fn no_filter(table: &TableData, console: &mut Console) -> io::Result<()> {
     if table.filter_error.is_some() {
         return line(console, "filter", "cannot be used");
     }
@@ -209,7 +209,7 @@ fn no_filter(table: &Table, console: &mut Console) -> io::Result<()> {
 }
 
 /// The policies that the table names, of which none is known.
-fn unknown_policies(table: &Table) -> Option<String> {
+fn unknown_policies(table: &TableData) -> Option<String> {
     let names: Vec<_> = table.filter_names().map(|name| escape(name).to_string()).collect();
     (!names.is_empty()).then(|| format!("of a policy that is not known here: {}", names.join(", ")))
 }

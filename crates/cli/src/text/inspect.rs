@@ -6,8 +6,8 @@ use std::{io, path::Path};
 use filterblock::{escape, escape_path};
 use filterblock_engine::InspectLine;
 use filterblock_engine::report::{
-    Checked, Code, Depth, EntrySum, ErrorKind, Estimate, Folder, Inspected, LevelTotals, Problem, Rate,
-    Table, Totals, Unreadable, Verdict, VerdictCounts,
+    Checked, Code, Depth, EntrySum, ErrorKind, Estimate, FolderData, Inspected, LevelTotals, Problem, Rate,
+    TableData, Totals, Unreadable, Verdict, VerdictCounts,
 };
 use filterblock_engine::words::{
     count, counted, entries_text, entry_sum, format_details, measured, or_dash, path_word, problem_text, size,
@@ -47,7 +47,7 @@ pub(crate) struct TextInspect {
 }
 
 struct Shown {
-    folder: Folder,
+    folder: FolderData,
     answer: Answer,
     policies: BTreeSet<String>,
     unused: Vec<String>,
@@ -79,7 +79,7 @@ impl TextInspect {
         if std::mem::replace(&mut self.written, true) { writeln!(console) } else { Ok(()) }
     }
 
-    fn begin_folder(&mut self, folder: Folder, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(&mut self, folder: FolderData, console: &mut Console) -> io::Result<()> {
         console.remarks(&folder.remarks);
         let mut answer = Answer::default();
         for (problem, number) in folder.checked.problems.first_of_each() {
@@ -272,7 +272,7 @@ impl TextInspect {
 }
 
 impl Shown {
-    fn add(&mut self, table: &Table) {
+    fn add(&mut self, table: &TableData) {
         let name = table_name(&table.frame.path);
         if table.live == Some(false) {
             self.unused.push(if table.is_incomplete { format!("{name} (incomplete)") } else { name.clone() });
@@ -284,7 +284,7 @@ impl Shown {
 }
 
 /// The worst problem of a table, as far as it was read.
-fn problem_of(table: &Table, file: String) -> Option<ShownProblem> {
+fn problem_of(table: &TableData, file: String) -> Option<ShownProblem> {
     let error = table.error.clone().unwrap_or_default();
     let code = match table.verdict {
         Verdict::Fine => return None,

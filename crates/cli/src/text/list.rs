@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::{EntrySum, FilterBlock, KeyFormat, Note, Table, TableState};
+use filterblock_engine::report::{CheckNote, EntrySum, FilterBlock, KeyFormat, TableData, TableState};
 use filterblock_engine::words::{
     bits_per_entry, count, distinct_keys, entries, measured, or_dash, percent, ratio, size,
 };
@@ -18,11 +18,11 @@ const ESTIMATE_NOTE: &str = "~ estimated from some data blocks of each table; +-
 /// The greatest width of the column of names. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
 
-type ListColumn = (Column, fn(&Table) -> Cell);
+type ListColumn = (Column, fn(&TableData) -> Cell);
 
 pub(crate) struct Listing {
     layout: Layout,
-    cells: Vec<fn(&Table) -> Cell>,
+    cells: Vec<fn(&TableData) -> Cell>,
     /// Set once an estimated number of entries was shown.
     shows_estimate: bool,
 }
@@ -93,7 +93,7 @@ impl Listing {
         Ok(Self { layout, cells, shows_estimate: false })
     }
 
-    pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
+    pub(crate) fn write(&mut self, table: &TableData, console: &mut Console) -> io::Result<()> {
         self.shows_estimate |= table.entries.is_some_and(|count| !count.is_exact());
         self.layout.write(console, self.cells.iter().map(|cell| cell(table)).collect())?;
         for (what, problem) in table.problems() {
@@ -103,7 +103,7 @@ impl Listing {
             write_line(
                 console,
                 Tone::Dim,
-                &format!("  note: {} is {}", table_name(&table.frame.path), Note::Incomplete),
+                &format!("  note: {} is {}", table_name(&table.frame.path), CheckNote::Incomplete),
             )?;
         }
         Ok(())
@@ -118,12 +118,12 @@ impl Listing {
     }
 }
 
-fn name_cell(table: &Table) -> Cell {
+fn name_cell(table: &TableData) -> Cell {
     let tone = if table.is_damaged() { Tone::Bad } else { Tone::Plain };
     Cell::toned(table_name(&table.frame.path), tone)
 }
 
-fn level_cell(table: &Table) -> Cell {
+fn level_cell(table: &TableData) -> Cell {
     match table.live {
         None => "-".into(),
         Some(true) => level_text(table.level).into(),
@@ -131,18 +131,18 @@ fn level_cell(table: &Table) -> Cell {
     }
 }
 
-fn recorded_cell(table: &Table) -> Cell {
+fn recorded_cell(table: &TableData) -> Cell {
     let tone = if table.size_mismatch.is_some() { Tone::Bad } else { Tone::Plain };
     Cell::toned(or_dash(table.recorded_size.map(size)), tone)
 }
 
-fn compression_cell(table: &Table) -> Cell {
+fn compression_cell(table: &TableData) -> Cell {
     let names = table.compression.as_deref().filter(|names| !names.is_empty());
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
 /// A dash if there is no filter block.
-fn of(table: &Table, number: impl Fn(&FilterBlock) -> String) -> Cell {
+fn of(table: &TableData, number: impl Fn(&FilterBlock) -> String) -> Cell {
     or_dash(table.filter.as_ref().map(number)).into()
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn range(base_lg: u8) -> Option<String> {
 }
 
 /// The state of a table in one or two words. Faults follow in lines of their own.
-fn state_cell(table: &Table) -> Cell {
+fn state_cell(table: &TableData) -> Cell {
     match table.state() {
         TableState::Missing => Cell::toned("missing", Tone::Bad),
         TableState::Unreadable => Cell::toned("unreadable", Tone::Bad),
@@ -169,7 +169,7 @@ fn state_cell(table: &Table) -> Cell {
     }
 }
 
-fn policy_cell(table: &Table) -> Cell {
+fn policy_cell(table: &TableData) -> Cell {
     match table.policy() {
         Some(name) => format!("{}{}", escape(name), if table.filter.is_some() { "" } else { "?" }).into(),
         None if table.is_opened() => "none".into(),
@@ -177,7 +177,7 @@ fn policy_cell(table: &Table) -> Cell {
     }
 }
 
-pub(crate) fn metaindex_names(table: &Table) -> String {
+pub(crate) fn metaindex_names(table: &TableData) -> String {
     let names: Vec<_> = table.metaindex.iter().map(ToString::to_string).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use filterblock::escape_path;
 use filterblock_engine::rebuild::RebuildMode;
-use filterblock_engine::report::{FiltersReport, RebuildStatus, Report, TableReport};
+use filterblock_engine::report::{FiltersReport, RebuildReport, RebuildStatus, RebuiltTable};
 use filterblock_engine::words::{count, counted, path_word, size};
 
 use super::labelled::paragraph;
@@ -13,7 +13,7 @@ use crate::io::{Console, Tone};
 pub(crate) fn write(
     database: &Path,
     request: &RebuildMode,
-    report: &Report,
+    report: &RebuildReport,
     is_verbose: bool,
     console: &mut Console,
 ) -> io::Result<()> {
@@ -61,7 +61,7 @@ pub(crate) fn write(
     advice(database, report, console)
 }
 
-fn table_line(table: &TableReport, console: &mut Console) -> io::Result<()> {
+fn table_line(table: &RebuiltTable, console: &mut Console) -> io::Result<()> {
     let filters = |filters: &Option<FiltersReport>| {
         filters.as_ref().map_or_else(|| "none".to_owned(), |filters| size(filters.size))
     };
@@ -70,7 +70,7 @@ fn table_line(table: &TableReport, console: &mut Console) -> io::Result<()> {
 }
 
 /// The sizes of all filters before and after, and the bits per key.
-fn filters_text(report: &Report) -> String {
+fn filters_text(report: &RebuildReport) -> String {
     let sums = report.sums;
     let shown = |bytes| if bytes == 0 { "none".to_owned() } else { size(bytes) };
     let [before, now] = [sums.old_filter_size, sums.new_filter_size].map(shown);
@@ -80,7 +80,7 @@ fn filters_text(report: &Report) -> String {
     format!("{before} {was}, {now} {is}{bits}")
 }
 
-fn advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
+fn advice(database: &Path, report: &RebuildReport, console: &mut Console) -> io::Result<()> {
     if report.status != RebuildStatus::Rebuilt || report.tables.is_empty() {
         return Ok(());
     }
@@ -95,7 +95,7 @@ fn advice(database: &Path, report: &Report, console: &mut Console) -> io::Result
     undo_advice(database, report, console)
 }
 
-fn undo_advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
+fn undo_advice(database: &Path, report: &RebuildReport, console: &mut Console) -> io::Result<()> {
     if let Some(undo) = &report.undo {
         let (undo, word) = (escape_path(undo), path_word(database));
         paragraph(console, 2, &format!("The old tables are in {undo}. To delete them, or to go back:"))?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::{FileState, Row};
+use filterblock_engine::report::{EntryRef, FileRole};
 
 use crate::io::Console;
 
@@ -31,7 +31,7 @@ impl Entries {
         if self.hex { push_hex(&mut self.line, bytes) } else { push_escaped(&mut self.line, bytes) }
     }
 
-    pub(crate) fn write(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()> {
+    pub(crate) fn write(&mut self, row: &EntryRef<'_>, console: &mut Console) -> io::Result<()> {
         self.line.clear();
         self.bytes(row.key);
         if self.version {
@@ -40,7 +40,7 @@ impl Entries {
                 Some(version) => write!(line, "\t{}\t{}", version.sequence, version.type_name())?,
                 None => write!(line, "\t-\t-")?,
             }
-            let state = row.state.map_or("-", FileState::name);
+            let state = row.state.map_or("-", FileRole::name);
             write!(line, "\t{state}\t{}:{}", escape_path(row.path), row.offset)?;
         }
         match self.value {
@@ -57,7 +57,7 @@ impl Entries {
 }
 
 /// Writes the key and, if it is wanted, the value: the length of each in four bytes, little-endian, and its bytes.
-pub(crate) fn write_raw(row: &Row<'_>, with_value: bool, console: &mut Console) -> io::Result<()> {
+pub(crate) fn write_raw(row: &EntryRef<'_>, with_value: bool, console: &mut Console) -> io::Result<()> {
     for bytes in [row.key].into_iter().chain(with_value.then_some(row.value)) {
         // No key or value has 4 GiB: offsets in blocks and lengths in logs have 32 bits.
         let len = u32::try_from(bytes.len()).map_err(io::Error::other)?;

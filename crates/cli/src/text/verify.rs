@@ -4,7 +4,9 @@ use std::io;
 use std::path::Path;
 
 use filterblock::escape_path;
-use filterblock_engine::report::{About, Code, ErrorKind, Note, Problem, Verdict, VerdictCounts, Verified};
+use filterblock_engine::report::{
+    About, CheckNote, Code, ErrorKind, Problem, Verdict, VerdictCounts, Verified,
+};
 use filterblock_engine::words::{counted, counted_as, format_details, path_word, problem_text, size};
 
 use super::answer::{Answer, ShownProblem, names_text};
@@ -152,14 +154,14 @@ impl Files {
         let name = verified.frame.path.file_name().map_or(&*verified.frame.path, Path::new);
         let name = escape_path(name).to_string();
         let is_unused = checked.is_unused();
-        let is_incomplete = checked.notes.contains(&Note::Incomplete);
+        let is_incomplete = checked.notes.contains(&CheckNote::Incomplete);
         match about {
             About::Log => self.logs += u64::from(!is_unused),
             About::Table if is_incomplete => self.incomplete.push(name.clone()),
             About::Table if is_unused => self.unused.push(name.clone()),
             About::Table => {
                 self.tables += 1;
-                self.filtered += u64::from(!checked.notes.contains(&Note::NoFilter));
+                self.filtered += u64::from(!checked.notes.contains(&CheckNote::NoFilter));
             }
             _ => {}
         }
@@ -272,25 +274,25 @@ fn detail(problem: &Problem) -> String {
 }
 
 /// Returns true for a note that is shown without being asked for.
-fn is_worth_saying(note: &Note) -> bool {
+fn is_worth_saying(note: &CheckNote) -> bool {
     matches!(
         note,
-        Note::CutWrite
-            | Note::CustomOrder { .. }
-            | Note::NotBytewise(_)
-            | Note::UnknownPolicy(_)
-            | Note::DamagedObsoleteLog(_)
+        CheckNote::CutWrite
+            | CheckNote::CustomOrder { .. }
+            | CheckNote::NotBytewise(_)
+            | CheckNote::UnknownPolicy(_)
+            | CheckNote::DamagedObsoleteLog(_)
     )
 }
 
 /// Returns true for a note that a line for each file shows in its own way.
-fn is_in_line(note: &Note) -> bool {
-    matches!(note, Note::Obsolete | Note::ObsoleteLog | Note::NoFilter)
+fn is_in_line(note: &CheckNote) -> bool {
+    matches!(note, CheckNote::Obsolete | CheckNote::ObsoleteLog | CheckNote::NoFilter)
 }
 
 /// Returns true for a note on a file, rather than on all files of a database.
-fn is_of_one_file(note: &Note) -> bool {
-    !matches!(note, Note::CustomOrder { .. } | Note::UnknownPolicy(_) | Note::SignedHash)
+fn is_of_one_file(note: &CheckNote) -> bool {
+    !matches!(note, CheckNote::CustomOrder { .. } | CheckNote::UnknownPolicy(_) | CheckNote::SignedHash)
 }
 
 /// Writes the answer on a log or a MANIFEST that `inspect` was given. `file_size`: its size.

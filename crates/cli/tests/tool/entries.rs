@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Tuned, Version};
+use filterblock_engine::report::{EntryRef, EntryTag, Fault, FileRole, ScanLine, Tuned};
 use filterblock_engine::{Engine, Files, Inputs, MemoryStorage, Request, ScanRequest};
 
 use super::*;
@@ -16,8 +16,8 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// An entry in the form of the program's JSON.
-fn entry(row: &Row<'_>) -> Value {
-    let is_deletion = row.version.is_some_and(Version::is_deletion);
+fn entry(row: &EntryRef<'_>) -> Value {
+    let is_deletion = row.version.is_some_and(EntryTag::is_deletion);
     serde_json::json!({
         "path": row.path.to_str(),
         "offset": row.offset,
@@ -25,7 +25,7 @@ fn entry(row: &Row<'_>) -> Value {
         "value": (!is_deletion).then(|| hex(row.value)),
         "sequence": row.version.map(|version| version.sequence),
         "type": row.version.map(|version| version.type_name()),
-        "state": row.state.map(FileState::name),
+        "state": row.state.map(FileRole::name),
     })
 }
 

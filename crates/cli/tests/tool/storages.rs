@@ -8,7 +8,7 @@ use std::{io, ops::Range};
 use bytes::Bytes;
 use filterblock::table::{Compression, ReadAt, TableBuilder, WriteOptions};
 use filterblock_engine::report::{
-    Depth, Entry, FaultAt, ManifestLine, QueryLine, ScanLine, Verdict, Verified, write_line,
+    Depth, EntryData, FaultData, ManifestLine, QueryLine, ScanLine, Verdict, Verified, write_line,
 };
 use filterblock_engine::{
     Engine, Files, Inputs, InspectLine, LookupKeys, MemoryStorage, QueryOutput, QueryRequest, ScanRequest,
@@ -90,9 +90,9 @@ fn lines(engine: &Engine, inputs: &Inputs) -> Vec<Value> {
     engine.inspect(inputs.clone(), &mut { inspect }).unwrap();
     engine.verify(inputs.clone(), &mut |verified: Verified| write_line(&mut text, &verified)).unwrap();
     let scan = |line: ScanLine<'_>| match line {
-        ScanLine::Entry(input, row) => write_line(&mut text, &Entry::new(input, &row, true)),
+        ScanLine::Entry(input, row) => write_line(&mut text, &EntryData::new(input, &row, true)),
         ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {
-            write_line(&mut text, &FaultAt::new(subject, fault))
+            write_line(&mut text, &FaultData::new(subject, fault))
         }
         ScanLine::End(..) => Ok(()),
     };

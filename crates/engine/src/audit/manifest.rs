@@ -13,8 +13,8 @@ use super::skipped::Skipped;
 use super::state;
 use crate::engine::Engine;
 use crate::report::{
-    AddedTable, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState, Note, Outcome,
-    Remark, StateFault, Subject,
+    AddedTable, CheckNote, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState,
+    Outcome, Remark, StateFault, Subject,
 };
 use crate::walk::{Folder, Inputs, OtherFile, Sequential, Storage, Target, open};
 use crate::words::{error_text, path_word};
@@ -143,7 +143,7 @@ impl Shown<'_> {
         for found in zeros.ok().flatten().filter(|_| !has_unlisted).into_iter().chain(sequence) {
             match found {
                 Skipped::Zeros(offset) if is_one => {
-                    remarks.push(Remark::new(subject.path, Note::Preallocated(offset)));
+                    remarks.push(Remark::new(subject.path, CheckNote::Preallocated(offset)));
                 }
                 found => self.fault(subject, &found.fault())?,
             }
@@ -153,7 +153,7 @@ impl Shown<'_> {
         }
         let mut state = ManifestState::new(&scan.manifest, faults);
         if state.torn.is_some() && is_one && !has_unlisted {
-            remarks.push(Remark::new(subject.path, Note::CutWrite));
+            remarks.push(Remark::new(subject.path, CheckNote::CutWrite));
         }
         if state.torn.is_some() && !is_one {
             self.outcome.count(ErrorKind::Damaged);

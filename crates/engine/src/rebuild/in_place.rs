@@ -13,18 +13,23 @@ use super::undo_folder::{Contents, FoundUndo, Rights, TableFile, UndoRecord};
 use super::work::{NewTable, RebuildTable, RebuildWork};
 use super::{place::DatabaseFolder, source::SourceDatabase};
 use crate::engine::Engine;
-use crate::report::{RebuildStatus, Report};
+use crate::report::{RebuildReport, RebuildStatus};
 use crate::words::path_word;
 use crate::write::{Failure, InPlace, Result};
 
 /// Rebuilds a database in its folder. After an error, it is as before, unless only the sync after the commit failed.
-pub(super) fn run(engine: &Engine, dir: &Path, request: &RebuildOptions, keeps_undo: bool) -> Result<Report> {
+pub(super) fn run(
+    engine: &Engine,
+    dir: &Path,
+    request: &RebuildOptions,
+    keeps_undo: bool,
+) -> Result<RebuildReport> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
         true => DatabaseFolder::open_for_reading(engine, dir, command)?,
         false => DatabaseFolder::open(engine, dir, command)?,
     };
-    let mut report = Report::default();
+    let mut report = RebuildReport::default();
     let recovered = match request.dry_run {
         true => Recovered::Nothing,
         false => recovery::recover(place)?,
@@ -49,8 +54,8 @@ fn rebuild(
     request: &RebuildOptions,
     keeps_undo: bool,
     place: &DatabaseFolder,
-    mut report: Report,
-) -> Result<Report> {
+    mut report: RebuildReport,
+) -> Result<RebuildReport> {
     let DatabaseFolder { dir, undo, .. } = place;
     if let Some(found) = undo.find()? {
         check_decided(place, &found)?;
@@ -89,7 +94,7 @@ fn rebuild(
 }
 
 /// Completes the report. The rebuild is done, so errors become notes.
-fn conclude(place: &DatabaseFolder, report: &mut Report) {
+fn conclude(place: &DatabaseFolder, report: &mut RebuildReport) {
     match undo_path(place) {
         Ok(path) => report.undo = path,
         Err(failure) => report.notes.push(failure.to_string()),

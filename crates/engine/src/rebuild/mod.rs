@@ -51,7 +51,7 @@ use filterblock::escape_path;
 
 pub use self::request::{FilterRequest, RebuildMode, RebuildOptions};
 use crate::engine::Engine;
-use crate::report::{ErrorKind, RebuildStatus, Report};
+use crate::report::{ErrorKind, RebuildReport, RebuildStatus};
 use crate::walk::folder::nothing_at;
 use crate::walk::{Files, FoundFormat};
 use crate::write::{DirStorage, Input, NewFolder, NoOutput, Output};
@@ -68,7 +68,7 @@ impl Engine {
         database: &Path,
         options: &RebuildOptions,
         output: &mut dyn Output,
-    ) -> Result<Report> {
+    ) -> Result<RebuildReport> {
         let status = if output.is_wanted() { RebuildStatus::Rebuilt } else { RebuildStatus::DryRun };
         let report = to_output::run(Input { engine: self, dir: database }, options, output);
         report.map(|report| concluded(report, status)).map_err(Failure::of_run)
@@ -80,7 +80,7 @@ impl Engine {
     ///
     /// After an error, the database is as it was before, and there is no second one, unless only the last sync failed.
     #[cfg(feature = "fs")]
-    pub fn rebuild_folder(&self, database: &Path, mode: &RebuildMode) -> Result<Report> {
+    pub fn rebuild_folder(&self, database: &Path, mode: &RebuildMode) -> Result<RebuildReport> {
         let report = match mode {
             RebuildMode::To(target, options) => return self.rebuild_to(database, target, options),
             RebuildMode::InPlace { options, keeps_undo } => {
@@ -93,7 +93,7 @@ impl Engine {
     }
 
     #[cfg(feature = "fs")]
-    fn rebuild_to(&self, database: &Path, target: &Path, options: &RebuildOptions) -> Result<Report> {
+    fn rebuild_to(&self, database: &Path, target: &Path, options: &RebuildOptions) -> Result<RebuildReport> {
         // Both paths are resolved before anything is done.
         let old = DirStorage::open(database)?;
         let path = old.path().to_owned();
@@ -106,7 +106,7 @@ impl Engine {
     }
 }
 
-fn concluded(mut report: Report, status: RebuildStatus) -> Report {
+fn concluded(mut report: RebuildReport, status: RebuildStatus) -> RebuildReport {
     if report.status != RebuildStatus::Finished {
         report.status = status;
     }

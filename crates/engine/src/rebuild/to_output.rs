@@ -4,19 +4,23 @@ use filterblock::database::FileKind;
 
 use super::request::RebuildOptions;
 use super::{check_is_database, source::SourceDatabase, work::RebuildWork};
-use crate::report::Report;
+use crate::report::RebuildReport;
 use crate::write::{Input, Output, Result, copy_file, release, write_file};
 
 /// Writes the rebuilt database to `output`, complete or not at all. Tables and logs keep their names.
 /// After an error, there is no second database, unless only the last sync of the parent failed.
-pub(super) fn run(input: Input<'_>, options: &RebuildOptions, output: &mut dyn Output) -> Result<Report> {
+pub(super) fn run(
+    input: Input<'_>,
+    options: &RebuildOptions,
+    output: &mut dyn Output,
+) -> Result<RebuildReport> {
     check_is_database(input)?;
     let source = SourceDatabase::read(input)?;
     let logs = source.log_records()?;
     let is_written = output.is_wanted();
     let work = RebuildWork::new(source, options, is_written)?;
     let (source, jobs) = (&work.source, work.jobs_with_old_numbers());
-    let mut report = Report { policy: work.filters.name(), ..Report::default() };
+    let mut report = RebuildReport { policy: work.filters.name(), ..RebuildReport::default() };
     if is_written {
         let (bytes, files) = work.size();
         output.begin(bytes, files)?;

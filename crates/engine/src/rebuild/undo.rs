@@ -9,17 +9,17 @@ use super::journal::{Action, Journal};
 use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord};
 use super::{place::DatabaseFolder, recovery};
 use crate::engine::Engine;
-use crate::report::{ErrorKind, RebuildStatus, Report};
+use crate::report::{ErrorKind, RebuildReport, RebuildStatus};
 use crate::words::path_word;
 use crate::write::failure::{Failure, Result};
 use crate::write::{Dir, Status};
 
 /// Brings back the tables that a rebuild replaced, if nothing was written since. After an error, the database is as it
 /// was, unless only the sync after the commit failed.
-pub(super) fn undo(engine: &Engine, path: &Path) -> Result<Report> {
+pub(super) fn undo(engine: &Engine, path: &Path) -> Result<RebuildReport> {
     let place = &DatabaseFolder::open(engine, path, "filterblock rebuild --undo DB")?;
     let recovered = recovery::recover(place)?;
-    let mut report = Report::default();
+    let mut report = RebuildReport::default();
     if recovered.is_end_of_undo() {
         report.status = RebuildStatus::Finished;
     } else {
@@ -29,7 +29,7 @@ pub(super) fn undo(engine: &Engine, path: &Path) -> Result<Report> {
     Ok(report)
 }
 
-fn bring_back_all(place: &DatabaseFolder, report: &mut Report) -> Result<()> {
+fn bring_back_all(place: &DatabaseFolder, report: &mut RebuildReport) -> Result<()> {
     let found = existing(&place.undo)?;
     let record = found.record(&place.dir)?;
     check_nothing_written(place, &found, &record)?;
@@ -56,11 +56,11 @@ fn bring_back_all(place: &DatabaseFolder, report: &mut Report) -> Result<()> {
 }
 
 /// Removes the folder with the tables that a rebuild replaced.
-pub(super) fn discard(engine: &Engine, path: &Path) -> Result<Report> {
+pub(super) fn discard(engine: &Engine, path: &Path) -> Result<RebuildReport> {
     let place = &DatabaseFolder::open(engine, path, "filterblock rebuild --discard DB")?;
     let recovered = recovery::recover(place)?;
     let notes = recovery::note(&recovered, &place.dir).into_iter().collect();
-    let mut report = Report { notes, ..Report::default() };
+    let mut report = RebuildReport { notes, ..RebuildReport::default() };
     if recovered.is_end_of_undo() {
         // The undo has removed the folder.
         report.status = RebuildStatus::Finished;

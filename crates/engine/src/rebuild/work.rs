@@ -6,7 +6,7 @@ use super::filters::{Filters, survey};
 use super::request::{FilterRequest, RebuildOptions};
 use super::source::{SourceDatabase, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
-use crate::report::{FiltersReport, TableReport, TableStatus};
+use crate::report::{FiltersReport, RebuiltStatus, RebuiltTable};
 use crate::run::try_map;
 use crate::walk::TableRecord;
 use crate::write::{Failure, Output, Result, read_back, release};
@@ -116,8 +116,8 @@ impl<'r> RebuildWork<'r> {
             }),
             _ => None,
         };
-        let report = TableReport {
-            status: if kept.is_some() { TableStatus::Unchanged } else { TableStatus::Rebuilt },
+        let report = RebuiltTable {
+            status: if kept.is_some() { RebuiltStatus::Unchanged } else { RebuiltStatus::Rebuilt },
             error_kind: kept.as_ref().and_then(|why| why.kind),
             error: kept.map(|why| why.text),
             level: old.level,
@@ -136,7 +136,7 @@ impl<'r> RebuildWork<'r> {
         let input = self.source.input;
         input.check()?;
         // A table is kept because the rebuild refused it, so it may have faults.
-        if table.report.status == TableStatus::Unchanged {
+        if table.report.status == RebuiltStatus::Unchanged {
             return Ok(());
         }
         let manifest = &self.source.manifest;
@@ -166,7 +166,7 @@ impl<'r> RebuildWork<'r> {
 pub(super) struct NewTable {
     old_number: u64,
     pub(super) record: LiveTable,
-    pub(super) report: TableReport,
+    pub(super) report: RebuiltTable,
 }
 
 impl RebuildTable<'_> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::estimate::{EntrySum, Estimate, KeyCount};
-use super::inspect::{Table, TableLevel};
+use super::inspect::{TableData, TableLevel};
 use crate::audit::stats::KeySketch;
 
 /// The different keys of several tables. Serializes to a [`KeyCount`]; null without tables, or if some table's number
@@ -34,7 +34,7 @@ struct LevelKeys {
 
 impl DistinctSum {
     /// Adds the keys of a table.
-    pub fn add(&mut self, table: &Table) {
+    pub fn add(&mut self, table: &TableData) {
         if !table.is_missing() {
             self.0.entry(table.place()).or_default().add(table);
         }
@@ -76,7 +76,7 @@ fn within(seen: &KeySketch, low: u64, high: u64) -> KeyCount {
 }
 
 impl LevelKeys {
-    fn add(&mut self, table: &Table) {
+    fn add(&mut self, table: &TableData) {
         self.are_disjoint = matches!(table.place(), TableLevel::Level(1..));
         self.tables += 1;
         let Some(KeyCount { value: Some(value), low, high }) = table.distinct_keys else {
@@ -122,20 +122,20 @@ mod tests {
     use super::*;
 
     /// A table on this level with the keys `keys`. `seen`: all of them were seen.
-    fn table(level: u8, keys: std::ops::Range<u64>, seen: bool) -> Table {
+    fn table(level: u8, keys: std::ops::Range<u64>, seen: bool) -> TableData {
         let mut sketch = KeySketch::default();
         keys.clone().for_each(|key| sketch.add(&key.to_be_bytes()));
         let distinct = Estimate::exact(keys.end - keys.start);
-        Table {
+        TableData {
             level: Some(level),
             live: Some(true),
             distinct_keys: Some(distinct.into()),
             seen: seen.then_some(sketch),
-            ..Table::default()
+            ..TableData::default()
         }
     }
 
-    fn number(tables: &[Table]) -> Option<KeyCount> {
+    fn number(tables: &[TableData]) -> Option<KeyCount> {
         let mut sum = DistinctSum::default();
         tables.iter().for_each(|table| sum.add(table));
         sum.number()
@@ -146,7 +146,7 @@ mod tests {
         let all = number(&[table(0, 0..50, true), table(0, 40..90, true), table(1, 0..100, true)]);
         assert_eq!(all, Some(Estimate::exact(100).into()));
         assert_eq!(number(&[]), None);
-        let unknown = Table { distinct_keys: None, ..table(1, 0..9, true) };
+        let unknown = TableData { distinct_keys: None, ..table(1, 0..9, true) };
         assert_eq!(number(&[table(0, 0..50, true), unknown]), None);
     }
 

@@ -17,7 +17,7 @@ use crate::words::repair_command;
 /// A folder, reported before its tables.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Folder {
+pub struct FolderData {
     /// The folder.
     #[serde(flatten)]
     pub frame: Frame<'static>,
@@ -60,7 +60,7 @@ pub struct Unreadable {
     pub other_format: Option<FoundFormat>,
 }
 
-impl Folder {
+impl FolderData {
     /// Returns true if the MANIFEST cannot be relied on, so that all tables are taken to be live.
     pub fn is_unreadable(&self) -> bool {
         self.listed.manifest_error().is_some()

@@ -110,7 +110,7 @@ impl<'a> Frame<'a> {
 /// A result with its frame: a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Framed<'a, T> {
+pub struct Line<'a, T> {
     /// The subject.
     #[serde(flatten)]
     pub frame: Frame<'a>,

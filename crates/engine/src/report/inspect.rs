@@ -11,14 +11,14 @@ use super::filter_list::{Dialect, FilterBlock, Filters, KeyFormat};
 use super::frame::{Depth, ErrorKind, Frame, Remark, Subject};
 use super::strings::{Name, words};
 use super::verdict::Verdict;
-use super::verify::{Checked, Note};
+use super::verify::{CheckNote, Checked};
 use crate::audit::{LostKeys, TruncatedKey, rates::FenceKeys, stats::KeySketch};
 use crate::walk::TableRecord;
 
 /// A table, or a filter block without its table.
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Table {
+pub struct TableData {
     /// The subject. The kind of object is `table` or `filter_block`.
     #[serde(flatten)]
     pub frame: Frame<'static>,
@@ -156,7 +156,7 @@ words! {
 #[derive(Clone, Default, Debug)]
 pub struct Inspected {
     /// The table.
-    pub table: Table,
+    pub table: TableData,
     /// The table's filters, as large in memory as in the file. `None`: the field `filter` of the table is `None`.
     pub filters: Option<Filters>,
 }
@@ -191,13 +191,13 @@ pub enum TableState {
     Unreadable,
 }
 
-impl From<Table> for Inspected {
-    fn from(table: Table) -> Self {
+impl From<TableData> for Inspected {
+    fn from(table: TableData) -> Self {
         Self { table, filters: None }
     }
 }
 
-impl Table {
+impl TableData {
     /// A file that cannot be opened or read.
     pub fn unreadable(message: String, kind: ErrorKind) -> Self {
         let (error, kind, compression) = (Some(message), Some(kind), Some(Vec::new()));
@@ -227,7 +227,7 @@ impl Table {
         };
         let is_unused = self.live == Some(false);
         self.is_incomplete = self.error.is_some() && listed && is_unused && self.is_not_whole;
-        let note = self.is_incomplete.then(|| Note::Incomplete.to_string());
+        let note = self.is_incomplete.then(|| CheckNote::Incomplete.to_string());
         if note.is_some() {
             self.error = None;
         }

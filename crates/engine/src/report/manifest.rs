@@ -9,8 +9,8 @@ use filterblock::database::{LiveTable, Manifest, VersionEdit};
 use serde::Serialize;
 
 use super::fault::Fault;
-use super::frame::{Frame, Framed, Subject};
-use super::scan::{FaultAt, Version};
+use super::frame::{Frame, Line, Subject};
+use super::scan::{EntryTag, FaultData};
 use super::strings::{Hex, Name, write_line};
 
 /// A record of a MANIFEST: the changes from one state of the database to the next.
@@ -163,11 +163,11 @@ impl ManifestLine<'_> {
             of: &T,
             to: impl Write,
         ) -> io::Result<()> {
-            write_line(to, &Framed { frame: Frame::new(object, subject, None), of })
+            write_line(to, &Line { frame: Frame::new(object, subject, None), of })
         }
         match self {
             Self::Edit(subject, of) => framed("edit", subject, of, to),
-            Self::Fault(subject, fault) => write_line(to, &FaultAt::new(*subject, fault)),
+            Self::Fault(subject, fault) => write_line(to, &FaultData::new(*subject, fault)),
             Self::Table(subject, of) => framed("table", subject, of, to),
             Self::State(subject, of) => framed("state", subject, of, to),
         }
@@ -208,7 +208,7 @@ impl<'a> InternalKeyParts<'a> {
     fn of(key: &'a [u8]) -> Self {
         // The reader rejects keys that are too short to be split.
         let (user_key, tag) = KeyFormat::LevelDb.split(key).unwrap_or((key, 0));
-        let version = Version { sequence: tag >> 8, kind: tag as u8 };
+        let version = EntryTag { sequence: tag >> 8, kind: tag as u8 };
         Self { key: Hex(user_key), sequence: version.sequence, kind: version.type_name() }
     }
 }

@@ -35,21 +35,21 @@ pub use effect::{Effect, LeftOut, LevelEffect, Rates, Reads, SimilarKind};
 pub use estimate::{EntrySum, Estimate, KeyCount};
 pub use fault::{Fault, FaultDetail};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
-pub use folder::{Folder, Unreadable};
-pub use frame::{Depth, ErrorKind, Frame, Framed, Remark, Subject};
-pub use inspect::{FilterStatus, Inspected, Table, TableLevel, TableState, ends_of, name_of};
+pub use folder::{FolderData, Unreadable};
+pub use frame::{Depth, ErrorKind, Frame, Line, Remark, Subject};
+pub use inspect::{FilterStatus, Inspected, TableData, TableLevel, TableState, ends_of, name_of};
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
 pub use problems::{COPIES_ONLY, Code, Problem, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine};
-pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
+pub use rebuild::{FiltersReport, RebuildReport, RebuildStatus, RebuildSums, RebuiltStatus, RebuiltTable};
 pub use repair::{
     LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairSums, RepairedFile, RepairedKind,
     StaleKey, Unknown,
 };
-pub use scan::{End, Entry, FaultAt, FileState, Row, ScanLine, Version};
+pub use scan::{EndData, EntryData, EntryRef, EntryTag, FaultData, FileRole, ScanLine};
 pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
@@ -57,4 +57,4 @@ pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{Candidate, DEFAULT_BITS, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine};
 pub use verdict::{Outcome, Severity, Verdict, VerdictCounts};
-pub use verify::{About, Checked, Note, Other, Verified};
+pub use verify::{About, CheckNote, Checked, Other, Verified};

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::fault::Fault;
-use super::folder::Folder;
+use super::folder::FolderData;
 use super::frame::{Frame, Subject};
 use super::strings::{Hex, words};
 
@@ -158,7 +158,7 @@ impl<'a> Count<'a> {
 #[expect(missing_debug_implementations, reason = "it holds iterators")]
 pub enum QueryLine<'a> {
     /// The folder whose tables and logs the next answers are for.
-    Folder(Folder),
+    Folder(FolderData),
     /// The answers for a table or log.
     Table {
         /// The table or log.

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use super::frame::{ErrorKind, Frame, Framed, Subject};
+use super::frame::{ErrorKind, Frame, Line, Subject};
 use super::strings::{json_name, json_path, write_line};
 
 /// The outcome for a database.
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Report {
+pub struct RebuildReport {
     /// `rebuilt`, `dry-run`, `undone` and `discarded`: the run did just that. `finished`: it only completed
     /// an earlier run that had been cut off. `refused`: the request or the state of the files does not allow
     /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`:
@@ -23,7 +23,7 @@ pub struct Report {
     pub error: Option<String>,
     /// All tables in numbers.
     #[serde(flatten)]
-    pub sums: Sums,
+    pub sums: RebuildSums,
     /// Name of the policy of the new filters. `None`: filters were dropped, or no filters were made.
     pub policy: Option<String>,
     /// Name of the MANIFEST that CURRENT names now, with `--to` in the new database. `None`: this run
@@ -38,7 +38,7 @@ pub struct Report {
     pub undo: Option<PathBuf>,
     /// The tables by level, then by the name of the new file. Each is a line of its own.
     #[serde(skip)]
-    pub tables: Vec<TableReport>,
+    pub tables: Vec<RebuiltTable>,
     /// Facts that are good to know, such as the files that were cleared away, and those that could not be
     /// cleared away after the commit.
     #[serde(skip)]
@@ -77,7 +77,7 @@ pub enum RebuildStatus {
 /// All tables of a report in numbers. Sizes are in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Sums {
+pub struct RebuildSums {
     /// Number of tables. 0 unless `status` is `rebuilt` or `dry-run`.
     pub tables: u64,
     /// Number of tables that were left as they are. 0 if `tables` is 0.
@@ -95,10 +95,10 @@ pub struct Sums {
 /// The outcome for a table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TableReport {
+pub struct RebuiltTable {
     /// `rebuilt`: the table was rewritten or, with `--dry-run`, would be. `unchanged`: it was left as it is,
     /// because of `--keep-undecodable`.
-    pub status: TableStatus,
+    pub status: RebuiltStatus,
     /// The reason why the table was left as it is. `None`: it was rebuilt.
     #[serde(skip)]
     pub error: Option<String>,
@@ -134,7 +134,7 @@ pub struct TableReport {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum TableStatus {
+pub enum RebuiltStatus {
     /// The table was rewritten or, with `--dry-run`, would be.
     Rebuilt,
     /// The table was left as it is.
@@ -167,13 +167,13 @@ fn name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
     json_name(name.as_bytes()).serialize(serializer)
 }
 
-impl Report {
+impl RebuildReport {
     pub(crate) fn conclude(&mut self) {
         self.tables.sort_by(|a, b| (a.level, &a.new_name).cmp(&(b.level, &b.new_name)));
-        let sum = |of: fn(&TableReport) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);
-        self.sums = Sums {
+        let sum = |of: fn(&RebuiltTable) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);
+        self.sums = RebuildSums {
             tables: self.tables.len() as u64,
-            unchanged: sum(|table| u64::from(table.status == TableStatus::Unchanged)),
+            unchanged: sum(|table| u64::from(table.status == RebuiltStatus::Unchanged)),
             old_size: sum(|table| table.old_size),
             new_size: sum(|table| table.new_size),
             old_filter_size: sum(|table| table.old_filters.as_ref().map_or(0, |filters| filters.size)),
@@ -192,10 +192,10 @@ impl Report {
             let path = dir.join(&of.old_name);
             let frame = Frame::new("table", &Subject { path: &path, ..subject }, of.error_kind);
             let frame = frame.error(of.error.as_deref());
-            write_line(&mut to, &Framed { frame, of })?;
+            write_line(&mut to, &Line { frame, of })?;
         }
         let frame = Frame::new("database", &subject, self.error_kind).error(self.error.as_deref());
         let frame = frame.note(self.notes.iter().cloned());
-        write_line(to, &Framed { frame, of: self })
+        write_line(to, &Line { frame, of: self })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use super::frame::{ErrorKind, Frame, Framed, Subject};
+use super::frame::{ErrorKind, Frame, Line, Subject};
 use super::strings::{Hex, Name, json_path, write_line};
 
 /// A reason why more may be missing than is reported.
@@ -323,7 +323,7 @@ impl RepairReport {
         ) -> io::Result<()> {
             let path = dir.join(name);
             let frame = Frame::new(object, &Subject { path: &path, ..subject }, None);
-            write_line(to, &Framed { frame, of })
+            write_line(to, &Line { frame, of })
         }
         let place = (dir, subject);
         self.files.iter().try_for_each(|of| line("file", &of.name, of, place, &mut to))?;
@@ -331,6 +331,6 @@ impl RepairReport {
         self.stale_keys.iter().try_for_each(|of| line("key", &of.file, of, place, &mut to))?;
         let frame = Frame::new("database", &subject, self.error_kind).error(self.error.as_deref());
         let frame = frame.note(self.notes.iter().cloned());
-        write_line(to, &Framed { frame, of: self })
+        write_line(to, &Line { frame, of: self })
     }
 }

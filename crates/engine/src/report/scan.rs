@@ -12,7 +12,7 @@ use super::strings::{Hex, words};
 
 /// One version of a key, and the place where it was found.
 #[derive(Debug)]
-pub struct Row<'a> {
+pub struct EntryRef<'a> {
     /// The path of the file that holds the entry.
     pub path: &'a Path,
     /// The offset of the data block, or of the log's record, in the file.
@@ -20,25 +20,25 @@ pub struct Row<'a> {
     /// The byte in the file in which one wrong bit of the block or record was corrected. `None`: it is as stored.
     pub corrected: Option<u64>,
     /// The role of the file in its database; `None` if it was given by itself.
-    pub state: Option<FileState>,
+    pub state: Option<FileRole>,
     /// The user key, or the stored key of a table whose keys are not internal keys.
     pub key: &'a [u8],
     /// The sequence number and type. `None`: the keys are not internal keys.
-    pub version: Option<Version>,
+    pub version: Option<EntryTag>,
     /// The value; empty for a deletion.
     pub value: &'a [u8],
 }
 
 /// The sequence number and the type of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Version {
+pub struct EntryTag {
     /// The sequence number.
     pub sequence: u64,
     /// The type: 0 for a deletion, 1 for a value, and other numbers for LevelDB's relatives.
     pub kind: u8,
 }
 
-impl Version {
+impl EntryTag {
     /// Returns true for a deletion.
     pub const fn is_deletion(self) -> bool {
         self.kind == 0
@@ -56,7 +56,7 @@ impl Version {
 
 words! {
     /// The role of a file in its database.
-    FileState {
+    FileRole {
         /// A table that the MANIFEST lists.
         Live = "live",
         /// A file that is no longer used, such as a log whose writes are all in tables.
@@ -73,7 +73,7 @@ words! {
 /// An entry as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Entry<'a> {
+pub struct EntryData<'a> {
     /// The file.
     #[serde(flatten)]
     pub frame: Frame<'a>,
@@ -96,7 +96,7 @@ pub struct Entry<'a> {
     /// Role of the file in its database. `live`: the MANIFEST lists it. `obsolete`: it is no longer used.
     /// `unlisted`: the MANIFEST does not account for it. `unknown`: there is no sound MANIFEST. `log`: it may
     /// hold writes that no table has. `None`: the file was given by itself.
-    pub state: Option<FileState>,
+    pub state: Option<FileRole>,
     /// Offset of the entry's data block or log record in the file, in bytes.
     pub offset: u64,
     /// Offset in the file of the byte in which one wrong bit of that block or record was corrected. `None`: the
@@ -104,10 +104,10 @@ pub struct Entry<'a> {
     pub corrected: Option<u64>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> EntryData<'a> {
     /// An entry found at `input`, the path as the user gave it. `with_value`: the value is wanted.
-    pub fn new(input: &'a Path, row: &Row<'a>, with_value: bool) -> Self {
-        let is_deletion = row.version.is_some_and(Version::is_deletion);
+    pub fn new(input: &'a Path, row: &EntryRef<'a>, with_value: bool) -> Self {
+        let is_deletion = row.version.is_some_and(EntryTag::is_deletion);
         let bytes = (with_value && !is_deletion).then_some(row.value);
         let value = bytes.and_then(|value| str::from_utf8(value).ok());
         Self {
@@ -118,7 +118,7 @@ impl<'a> Entry<'a> {
             value_hex: bytes.filter(|_| value.is_none()).map(Hex),
             value_size: (!is_deletion).then_some(row.value.len()),
             sequence: row.version.map(|version| version.sequence),
-            kind: row.version.map(Version::type_name),
+            kind: row.version.map(EntryTag::type_name),
             state: row.state,
             offset: row.offset,
             corrected: row.corrected,
@@ -129,13 +129,13 @@ impl<'a> Entry<'a> {
 /// A fault as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FaultAt<'a> {
+pub struct FaultData<'a> {
     /// The file.
     #[serde(flatten)]
     pub frame: Frame<'a>,
 }
 
-impl<'a> FaultAt<'a> {
+impl<'a> FaultData<'a> {
     /// A fault of the file that `subject` names.
     pub fn new(subject: Subject<'a>, fault: &'a Fault) -> Self {
         Self { frame: Frame::new("fault", &subject, Some(fault.kind)).error(Some(&*fault.text)) }
@@ -145,7 +145,7 @@ impl<'a> FaultAt<'a> {
 /// The end of a file or database as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct End<'a> {
+pub struct EndData<'a> {
     /// The file or the folder.
     #[serde(flatten)]
     pub frame: Frame<'a>,
@@ -153,7 +153,7 @@ pub struct End<'a> {
     pub entries: u64,
 }
 
-impl<'a> End<'a> {
+impl<'a> EndData<'a> {
     /// The end of the file or database that `subject` names. `entries`: the number of entries shown.
     pub fn new(subject: Subject<'a>, entries: u64) -> Self {
         Self { frame: Frame::new("end", &subject, None), entries }
@@ -164,7 +164,7 @@ impl<'a> End<'a> {
 #[derive(Debug)]
 pub enum ScanLine<'a> {
     /// An entry, and the path as the user gave it.
-    Entry(&'a Path, Row<'a>),
+    Entry(&'a Path, EntryRef<'a>),
     /// A part that cannot be shown. The subject names the file.
     Fault(Subject<'a>, &'a Fault),
     /// A fault of a database as a whole, because of which entries are not shown, also as a fault in words.

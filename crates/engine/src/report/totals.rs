@@ -9,7 +9,7 @@ use super::distinct::DistinctSum;
 use super::estimate::KeyCount;
 use super::estimate::{EntrySum, Estimate};
 use super::frame::Frame;
-use super::inspect::{Table, TableLevel, TableState};
+use super::inspect::{TableData, TableLevel, TableState};
 use super::verdict::Verdict;
 use crate::audit::rates::{LookupWeights, MeanRate, Rate, TableWeight};
 
@@ -158,7 +158,7 @@ pub struct Mean {
 
 impl Totals {
     /// Adds a table.
-    pub fn add(&mut self, table: &Table) {
+    pub fn add(&mut self, table: &TableData) {
         if table.is_missing() {
             self.missing += 1;
             return;
@@ -188,7 +188,7 @@ impl Totals {
         self.filtered_entries.add(table.entries);
     }
 
-    fn rate(&mut self, table: &Table) {
+    fn rate(&mut self, table: &TableData) {
         let Some(rates) = TableRates::of(table) else { return };
         match table.live {
             None => self.add_rates(&rates, rates.entries as f64),
@@ -227,7 +227,7 @@ impl Totals {
 
 impl LevelTotals {
     /// Adds a table.
-    pub fn add(&mut self, table: &Table) {
+    pub fn add(&mut self, table: &TableData) {
         self.level = table.level;
         *self.states.entry(table.state()).or_default() += 1;
         if table.is_missing() {
@@ -287,7 +287,7 @@ impl LevelTotals {
 
 impl TableRates {
     /// `None`: the number of its entries is unknown, or its filters could not be read or are of no known policy.
-    pub(crate) fn of(table: &Table) -> Option<Self> {
+    pub(crate) fn of(table: &TableData) -> Option<Self> {
         let of = Self {
             place: table.place(),
             number: table.number,

@@ -52,7 +52,7 @@ pub struct Checked {
     pub(crate) stretches: Vec<Stretch>,
     /// Facts that are not faults.
     #[serde(skip)]
-    pub notes: Vec<Note>,
+    pub notes: Vec<CheckNote>,
 }
 
 words! {
@@ -73,7 +73,7 @@ words! {
 
 /// A fact that is not a fault but is good to know. It displays as the text for users.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Note {
+pub enum CheckNote {
     /// The file is not a complete table, and the database does not use it.
     Incomplete,
     /// The database does not use the table.
@@ -123,7 +123,10 @@ impl Checked {
     /// Returns true if the database does not use the file.
     pub fn is_unused(&self) -> bool {
         self.notes.iter().any(|note| {
-            matches!(note, Note::Incomplete | Note::Obsolete | Note::Unlisted | Note::ObsoleteLog)
+            matches!(
+                note,
+                CheckNote::Incomplete | CheckNote::Obsolete | CheckNote::Unlisted | CheckNote::ObsoleteLog
+            )
         })
     }
 }
@@ -155,7 +158,7 @@ impl Verified {
         let frame = Frame::new(about.name(), &subject, error.map(|error| error.kind));
         let frame = frame.error(error.map(Problem::text));
         Self {
-            frame: frame.note(checked.notes.iter().map(Note::to_string)).into_owned(),
+            frame: frame.note(checked.notes.iter().map(CheckNote::to_string)).into_owned(),
             verdict: checked.verdict(),
             checked,
             about,

@@ -8,9 +8,9 @@ use filterblock::{escape, quote};
 
 use super::numbers::{counted, counted_as};
 use crate::audit::stats::TableStats;
-use crate::report::Note;
+use crate::report::CheckNote;
 
-impl Display for Note {
+impl Display for CheckNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Incomplete => f.write_str("incomplete and unused"),

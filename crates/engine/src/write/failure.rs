@@ -6,7 +6,7 @@ use std::{io, path::Path};
 use filterblock::{Error, escape_path};
 
 use crate::audit::stats::LEGACY_POLICY_NAME;
-use crate::report::{ErrorKind, RebuildStatus, Report};
+use crate::report::{ErrorKind, RebuildReport, RebuildStatus};
 use crate::walk::FoundFormat;
 use crate::words::{error_text, repair_command};
 
@@ -158,7 +158,7 @@ impl Display for Failure {
     }
 }
 
-impl From<&Failure> for Report {
+impl From<&Failure> for RebuildReport {
     fn from(failure: &Failure) -> Self {
         let Failure { status, text, kind, remedies: notes, .. } = failure.clone();
         Self { status, error: Some(text), error_kind: kind, notes, ..Self::default() }

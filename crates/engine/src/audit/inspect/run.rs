@@ -16,7 +16,7 @@ use crate::audit::verify::{manifest, other};
 use crate::engine::Engine;
 use crate::report::{
     self, About, Checked, Code, Depth, ErrorKind, Fault, Frame, Inspected, Other, Outcome, Problem, Remark,
-    Subject, Table, Totals, Unreadable, Verdict, Verified,
+    Subject, TableData, Totals, Unreadable, Verdict, Verified,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, InputPath, Inputs, OtherFile, TableRecord};
@@ -25,7 +25,7 @@ use crate::walk::{Folder, InputPath, Inputs, OtherFile, TableRecord};
 #[derive(Debug)]
 pub enum InspectLine {
     /// A folder whose tables follow.
-    Folder(report::Folder),
+    Folder(report::FolderData),
     /// A table, or a bare filter block.
     Table(Box<Inspected>),
     /// A log or a MANIFEST that the user named.
@@ -132,13 +132,13 @@ pub(crate) enum Looked {
 }
 
 pub(crate) fn unreadable(error: &Fault) -> Box<Inspected> {
-    Box::new(Table::unreadable(error.to_string(), error.kind).into())
+    Box::new(TableData::unreadable(error.to_string(), error.kind).into())
 }
 
 /// The live tables of a folder that have no file.
-pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table> {
+pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = TableData> {
     place.folder.missing().map(|(path, live, record)| {
-        let mut table = Table::missing(missing_text(&place.folder, live));
+        let mut table = TableData::missing(missing_text(&place.folder, live));
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table
     })
@@ -240,7 +240,7 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
         });
         manifest.into_iter().chain(unread_logs).for_each(|problem| checked.problems.push(problem));
         self.see(checked.verdict());
-        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, checked);
+        let folder = report::FolderData::new(&place.subject(&remarks), &place.folder, logs, checked);
         self.totals = Totals::default();
         (self.sink)(InspectLine::Folder(folder))?;
         missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))

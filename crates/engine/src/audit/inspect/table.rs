@@ -6,7 +6,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 use crate::audit::rates::{FenceKeys, FilterWeights, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, Reach, Summary, TableStats};
-use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
+use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, TableData};
 use crate::{audit::file_type::explain, words::compression_names};
 
 /// Inspects the table that `source` holds. For a table that cannot be opened, the result has the reason.
@@ -29,11 +29,11 @@ pub(crate) fn look<R: ReadAt>(
             let is_unreadable = is_unreadable(&error);
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
             let message = explain(&source, &error, error.without_path().to_string());
-            let table = Report {
+            let table = TableData {
                 is_not_whole: is_not_whole(&error),
                 unreadable: !is_damaged,
                 file_size: if is_unreadable { None } else { source.len().ok() },
-                ..Report::unreadable(message, ErrorKind::of(&error))
+                ..TableData::unreadable(message, ErrorKind::of(&error))
             };
             table.into()
         }
@@ -68,7 +68,7 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Ins
     });
     let key_format = stats.sample.key_format();
     let damage = &stats.blocks.damage;
-    let table = Report {
+    let table = TableData {
         error: damage.text(),
         kind: damage.kind(),
         unreadable: damage.unreadable || stats.filter_unreadable,
@@ -90,7 +90,7 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Ins
         filter_error_kind: stats.filter_error_kind,
         filter_unsupported: stats.filter_unsupported,
         filter,
-        ..Report::default()
+        ..TableData::default()
     };
     let blocks = stats.blocks.offsets;
     Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) }
@@ -107,11 +107,11 @@ pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeB
         malformed: malformed(&stats),
         ..filter_block(&stats, stats.summary())
     };
-    let table = Report {
+    let table = TableData {
         file_size: Some(size),
         compression: Some(Vec::new()),
         filter: Some(filter),
-        ..Report::default()
+        ..TableData::default()
     };
     Inspected { table, filters: Some(Filters { stats, blocks: None }) }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{problems::OverviewProblems, spans::Spans};
 use crate::audit::rates::LookupWeights;
-use crate::report::{Depth, DistinctSum, HugeManifest, LevelTotals, Table, TableLevel, TableRates};
+use crate::report::{Depth, DistinctSum, HugeManifest, LevelTotals, TableData, TableLevel, TableRates};
 
 /// What a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Overview {
     /// If it makes opening the database slow.
     pub(crate) manifest: Option<HugeManifest>,
     /// In the order of reading, usually by file number; live tables without a file come first.
-    pub(crate) tables: Vec<Table>,
+    pub(crate) tables: Vec<TableData>,
     /// Of all tables, which no longer hold their keys.
     pub(crate) distinct_keys: DistinctSum,
     /// In the mean of the false-positive rates.
@@ -64,12 +64,12 @@ impl Overview {
     }
 
     /// All but those that the database does not use.
-    pub(crate) fn in_use(&self) -> impl Iterator<Item = &Table> {
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = &TableData> {
         self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
     /// Drops the keys seen, which only `distinct_keys` needs.
-    pub(crate) fn add(&mut self, mut table: Table) {
+    pub(crate) fn add(&mut self, mut table: TableData) {
         self.distinct_keys.add(&table);
         table.seen = None;
         self.tables.push(table);
@@ -83,7 +83,7 @@ impl Overview {
         sums
     }
 
-    fn add_to(&self, sums: &mut LevelTotals, table: &Table) {
+    fn add_to(&self, sums: &mut LevelTotals, table: &TableData) {
         sums.add(table);
         if let Some(rates) = TableRates::of(table) {
             sums.add_rates(&rates, &self.weights);
@@ -103,7 +103,7 @@ impl Overview {
     /// Counts the tables with filters of each policy.
     pub(crate) fn policies(&self) -> BTreeMap<&[u8], u64> {
         let mut policies = BTreeMap::new();
-        for name in self.tables.iter().filter_map(Table::policy) {
+        for name in self.tables.iter().filter_map(TableData::policy) {
             *policies.entry(name).or_default() += 1;
         }
         policies

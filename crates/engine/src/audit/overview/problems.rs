@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Checked, Code, Note, Problem, Table};
+use crate::report::{CheckNote, Checked, Code, Problem, TableData};
 use crate::words::problem_text;
 
 /// Problems to keep, and also `seen`.
@@ -30,7 +30,7 @@ pub(crate) struct OverviewProblems {
     more_seen: u64,
     /// Set only if nothing was verified.
     unreadable: bool,
-    pub notes: Vec<(Vec<u8>, Note)>,
+    pub notes: Vec<(Vec<u8>, CheckNote)>,
     pub more_notes: u64,
 }
 
@@ -52,12 +52,16 @@ impl OverviewProblems {
         }
         for note in verdict.notes {
             // The facts about each table include these notes.
-            if matches!(note, Note::NoFilter | Note::UnknownPolicy(_) | Note::Obsolete | Note::Unlisted) {
+            if matches!(
+                note,
+                CheckNote::NoFilter | CheckNote::UnknownPolicy(_) | CheckNote::Obsolete | CheckNote::Unlisted
+            ) {
                 continue;
             }
             // A note that is the same for all tables is kept once.
-            let is_known = |(_, known): &(_, Note)| *known == note;
-            if matches!(note, Note::CustomOrder { .. } | Note::SignedHash) && self.notes.iter().any(is_known)
+            let is_known = |(_, known): &(_, CheckNote)| *known == note;
+            if matches!(note, CheckNote::CustomOrder { .. } | CheckNote::SignedHash)
+                && self.notes.iter().any(is_known)
             {
                 continue;
             }
@@ -69,7 +73,7 @@ impl OverviewProblems {
     }
 
     /// Adds the problems of a table that is not verified.
-    pub(crate) fn see(&mut self, table: &Table) {
+    pub(crate) fn see(&mut self, table: &TableData) {
         self.unreadable |= table.unreadable;
         for (what, text) in table.problems() {
             self.see_log(table.name(), format!("{what}: {text}"));

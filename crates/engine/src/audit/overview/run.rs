@@ -14,7 +14,7 @@ use crate::audit::rates::TableWeight;
 use crate::audit::state::huge_manifest;
 use crate::audit::verify::{VerifyTask, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Checked, ErrorKind, Fault, Inspected, Note, Problem, Table, name_of};
+use crate::report::{CheckNote, Checked, ErrorKind, Fault, Inspected, Problem, TableData, name_of};
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile};
 
@@ -146,7 +146,7 @@ impl Fold {
         let folder = target.folder.as_ref();
         let files = folder.map(|folder| folder.database().files());
         let file = files.and_then(|files| files.of_kind(FileKind::Log).find(|log| *log.path == *target.path));
-        let is_obsolete = verdict.notes.contains(&Note::ObsoleteLog);
+        let is_obsolete = verdict.notes.contains(&CheckNote::ObsoleteLog);
         if !is_obsolete && (verdict.writes != Some(0) || !verdict.problems.is_empty()) {
             let len = file.map(|file| file.len).unwrap_or_default();
             self.overview.logs.push((name_of(&target.path).to_vec(), len));
@@ -187,7 +187,7 @@ impl Fold {
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
         overview.tables.splice(0..0, missing);
-        let entries = |table: &mut Table| {
+        let entries = |table: &mut TableData| {
             let (entries, marks) = (table.entries?.value, std::mem::take(&mut table.marks));
             Some((table.number?, TableWeight { entries, marks }))
         };

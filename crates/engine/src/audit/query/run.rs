@@ -12,8 +12,7 @@ use super::candidates::{self, BlockCandidates};
 use super::logs;
 use crate::engine::Engine;
 use crate::report::{
-    Answer, Count, ErrorKind, Fault, Folder as FolderReport, LogAnswer, QueryAnswer, QueryLine, Remark,
-    Subject, Verdict,
+    Answer, Count, ErrorKind, Fault, FolderData, LogAnswer, QueryAnswer, QueryLine, Remark, Subject, Verdict,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile};
@@ -183,7 +182,7 @@ impl Query<'_> {
         self.outcome.is_unsound |= !skipped.is_empty() || checked.verdict() >= Verdict::CannotTell;
         let mut remarks: Vec<_> = skipped.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs, checked);
+        let folder_line = FolderData::new(&place.subject(&remarks), folder, logs, checked);
         (self.sink)(QueryLine::Folder(folder_line))?;
         let blocks = vec![0; self.question.keys.given().len()];
         let costs = LookupCosts { blocks, tables_left_out: 0, is_counted: false };

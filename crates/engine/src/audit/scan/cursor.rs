@@ -13,7 +13,7 @@ use super::source::{BoxedRows, OpenTable, ScanSource};
 use crate::audit::current_manifest::manifest_fault;
 use crate::audit::state;
 use crate::engine::Engine;
-use crate::report::{ErrorKind, Fault, FileState, Outcome, Remark, ScanLine, StateFault, Subject};
+use crate::report::{ErrorKind, Fault, FileRole, Outcome, Remark, ScanLine, StateFault, Subject};
 use crate::run::{MAX_ROUNDS, Relist};
 use crate::walk::{Folder, Inputs, Target, Targets, is_named_log};
 use crate::words::{count, repair_command};
@@ -176,7 +176,7 @@ impl ScanCursor {
             row.corrected =
                 self.source.correction().and_then(|correction| correction.bit(row.path, row.offset));
             if self.lacks_manifest {
-                row.state = Some(if is_named_log(row.path) { FileState::Log } else { FileState::Unknown });
+                row.state = Some(if is_named_log(row.path) { FileRole::Log } else { FileRole::Unknown });
             }
             return Some(ScanLine::Entry(&shown.place.input, row));
         }

@@ -15,7 +15,7 @@ use super::source::ScanSource;
 use crate::audit::current_manifest::contradicted;
 use crate::audit::order::{KeyOrder, misordered};
 use crate::audit::reading::is_not_whole;
-use crate::report::{ErrorKind, Fault, FileState, Note, Row, Version};
+use crate::report::{CheckNote, EntryRef, EntryTag, ErrorKind, Fault, FileRole};
 use crate::walk::{Files, Folder};
 use crate::words::scan_command;
 
@@ -170,31 +170,31 @@ impl Rows for DatabaseRows {
             named.push(format!("{more} more"));
         }
         let are = if named.len() == 1 { "is" } else { "are" };
-        (!named.is_empty()).then(|| format!("{} {are} {}", named.join(", "), Note::Incomplete))
+        (!named.is_empty()).then(|| format!("{} {are} {}", named.join(", "), CheckNote::Incomplete))
     }
 
-    fn row(&self) -> Option<Row<'_>> {
-        self.scan.entry().map(|entry| Row {
+    fn row(&self) -> Option<EntryRef<'_>> {
+        self.scan.entry().map(|entry| EntryRef {
             path: entry.file.path().unwrap_or(Path::new("")),
             offset: entry.offset,
             corrected: None,
             state: Some(state(entry.file)),
             key: entry.key.user_key,
-            version: Some(Version { sequence: entry.key.sequence, kind: entry.key.kind }),
+            version: Some(EntryTag { sequence: entry.key.sequence, kind: entry.key.kind }),
             value: entry.value,
         })
     }
 }
 
-const fn state(file: EntryFile<'_>) -> FileState {
+const fn state(file: EntryFile<'_>) -> FileRole {
     match file {
-        EntryFile::Log(log) if log.is_live => FileState::Log,
-        EntryFile::Log(_) => FileState::Obsolete,
+        EntryFile::Log(log) if log.is_live => FileRole::Log,
+        EntryFile::Log(_) => FileRole::Obsolete,
         EntryFile::Table(table) => match table.status {
-            TableStatus::Live(_) => FileState::Live,
-            TableStatus::Obsolete => FileState::Obsolete,
-            TableStatus::Unlisted => FileState::Unlisted,
-            _ => FileState::Unknown,
+            TableStatus::Live(_) => FileRole::Live,
+            TableStatus::Obsolete => FileRole::Obsolete,
+            TableStatus::Unlisted => FileRole::Unlisted,
+            _ => FileRole::Unknown,
         },
     }
 }

@@ -5,7 +5,7 @@ use std::{io::Read, path::PathBuf, sync::Arc};
 use filterblock::database::LogWrites;
 
 use super::{database::Progress, range::ScanRequest};
-use crate::report::{Fault, Note, Row, Version};
+use crate::report::{CheckNote, EntryRef, EntryTag, Fault};
 
 /// The most entries to skip in one step, so that a step usually takes no more than a millisecond or two.
 pub(super) const PASSED: u32 = 4096;
@@ -23,7 +23,7 @@ pub(crate) trait Rows {
     fn advance(&mut self) -> Result<Moved, Fault>;
 
     /// The current entry, after a call that [moved to an entry](Moved::ToEntry).
-    fn row(&self) -> Option<Row<'_>>;
+    fn row(&self) -> Option<EntryRef<'_>>;
 
     /// The progress of a database, from which its next reading goes on.
     fn into_progress(self: Box<Self>) -> Progress {
@@ -69,14 +69,14 @@ impl<R: Read> Rows for LogRows<R> {
         Ok(Moved::On)
     }
 
-    fn row(&self) -> Option<Row<'_>> {
-        self.writes.write().map(|write| Row {
+    fn row(&self) -> Option<EntryRef<'_>> {
+        self.writes.write().map(|write| EntryRef {
             path: &self.path,
             offset: write.offset,
             corrected: None,
             state: None,
             key: write.key,
-            version: Some(Version { sequence: write.sequence, kind: u8::from(write.value.is_some()) }),
+            version: Some(EntryTag { sequence: write.sequence, kind: u8::from(write.value.is_some()) }),
             value: write.value.unwrap_or_default(),
         })
     }
@@ -84,7 +84,7 @@ impl<R: Read> Rows for LogRows<R> {
     fn note(&self) -> Option<String> {
         let deletions =
             (self.left_out > 0).then(|| format!("deletions left out: {}, which --all shows", self.left_out));
-        let tail = self.writes.incomplete_tail().map(|_| Note::CutWrite.to_string());
+        let tail = self.writes.incomplete_tail().map(|_| CheckNote::CutWrite.to_string());
         let notes: Vec<String> = deletions.into_iter().chain(tail).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
     }

@@ -11,7 +11,7 @@ use super::range::ScanRequest;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::reading::filter_trouble;
 use crate::audit::stats::{Blocks, FilterStats, Metaindex, Sample, sample};
-use crate::report::{ErrorKind, Fault, Row, Version};
+use crate::report::{EntryRef, EntryTag, ErrorKind, Fault};
 use crate::walk::SharedFile;
 
 /// The maximum number of keys looked at to tell internal keys from other keys.
@@ -170,15 +170,21 @@ impl NewestVersions {
         Ok(key.kind != 0)
     }
 
-    pub(super) fn row<'r>(&self, path: &'r Path, offset: u64, stored: &'r [u8], value: &'r [u8]) -> Row<'r> {
+    pub(super) fn row<'r>(
+        &self,
+        path: &'r Path,
+        offset: u64,
+        stored: &'r [u8],
+        value: &'r [u8],
+    ) -> EntryRef<'r> {
         let parsed = self.format.and_then(|format| InternalKey::parse(stored, format));
-        Row {
+        EntryRef {
             path,
             offset,
             corrected: None,
             state: None,
             key: parsed.map_or(stored, |key| key.user_key),
-            version: parsed.map(|key| Version { sequence: key.sequence, kind: key.kind }),
+            version: parsed.map(|key| EntryTag { sequence: key.sequence, kind: key.kind }),
             value,
         }
     }
@@ -206,7 +212,7 @@ impl Rows for TableRows {
         Ok(Moved::On)
     }
 
-    fn row(&self) -> Option<Row<'_>> {
+    fn row(&self) -> Option<EntryRef<'_>> {
         let offset = self.cursor.block_handle()?.offset;
         Some(self.versions.row(&self.path, offset, self.cursor.key(), self.cursor.value()))
     }

@@ -11,7 +11,7 @@ use crate::audit::correct::{Budget, key_orders::CandidateOrders, table::Correcti
 use crate::audit::current_manifest::size_conflict;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
-use crate::report::{Checked, Code, Note, Problem};
+use crate::report::{CheckNote, Checked, Code, Problem};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
     audit::stats::sample::KeyFormat, engine::Engine, walk::TableRecord,
@@ -55,7 +55,7 @@ pub(crate) fn table<R: ReadAt>(
             let live = record.and_then(|record| record.live);
             // It is being written, or a writer that was stopped left it, and LevelDB removes it later.
             if is_not_whole(&error) && record.is_some() && live.is_none() {
-                verdict.notes.push(Note::Incomplete);
+                verdict.notes.push(CheckNote::Incomplete);
             } else {
                 let problem = Problem::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
                 let found = explain(&source, &error, problem.found.clone());
@@ -128,7 +128,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         verdict.false_negatives = hidden;
         verdict.problems.append(problems);
         if hash == Some(LegacyHash::Signed) {
-            verdict.notes.push(Note::SignedHash);
+            verdict.notes.push(CheckNote::SignedHash);
         }
         if complete {
             self.compare_range(walk.first_key.as_deref(), order.last_key(), verdict);
@@ -139,7 +139,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         }
         let unused = extents.finish(table.file_size(), &mut verdict.problems);
         if unused > 0 && complete {
-            verdict.notes.push(Note::UnusedBytes(unused));
+            verdict.notes.push(CheckNote::UnusedBytes(unused));
         }
     }
 
@@ -178,7 +178,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         }
         let Some(filters) = table.filter() else {
             let names: Vec<_> = metaindex.filter_names().map(<[u8]>::to_vec).collect();
-            let note = if names.is_empty() { Note::NoFilter } else { Note::UnknownPolicy(names) };
+            let note = if names.is_empty() { CheckNote::NoFilter } else { CheckNote::UnknownPolicy(names) };
             verdict.notes.push(note);
             return;
         };
@@ -207,7 +207,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
 /// note.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Checked) {
     let Some(live) = record.live else {
-        verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });
+        verdict.notes.push(if record.is_unlisted { CheckNote::Unlisted } else { CheckNote::Obsolete });
         return;
     };
     verdict.level = Some(live.level);

@@ -9,7 +9,7 @@ use filterblock::database::{LogWrite, LogWrites, Manifest};
 use super::stretches::Stretch;
 use crate::audit::order::KeyOrder;
 use crate::audit::skipped::{Skipped, ZeroFinder};
-use crate::report::{Checked, Code, Note, Problem};
+use crate::report::{CheckNote, Checked, Code, Problem};
 use crate::words::counted;
 
 /// `order`: `None` if unknown.
@@ -65,9 +65,9 @@ impl Checked {
     /// that LevelDB ignores.
     pub(super) fn take_end(&mut self, cut: Option<u64>, left_out: Option<Skipped>) {
         match (cut, left_out) {
-            (_, Some(Skipped::Zeros(offset))) => self.notes.push(Note::Preallocated(offset)),
+            (_, Some(Skipped::Zeros(offset))) => self.notes.push(CheckNote::Preallocated(offset)),
             (_, Some(left_out)) => self.problems.push(left_out.problem()),
-            (Some(_), None) => self.notes.push(Note::CutWrite),
+            (Some(_), None) => self.notes.push(CheckNote::CutWrite),
             (None, None) => {}
         }
     }
@@ -165,11 +165,11 @@ impl Found {
                 let problem = Problem { code: Code::LogDamaged, ..problem };
                 verdict.problems.push(problem.meaning(&lost_after(self.last)));
             }
-            None if is_cut => verdict.notes.push(Note::CutWrite),
+            None if is_cut => verdict.notes.push(CheckNote::CutWrite),
             None => {}
         }
         match contents.end() {
-            Some(Skipped::Zeros(offset)) => verdict.notes.push(Note::Preallocated(offset)),
+            Some(Skipped::Zeros(offset)) => verdict.notes.push(CheckNote::Preallocated(offset)),
             Some(hidden @ Skipped::Hidden(offset)) => {
                 let gap = self.gaps.iter().find(|(after, ..)| *after > offset);
                 let text = gap.map(|(_, before, after)| loss(Some(*before), *after));
@@ -180,7 +180,7 @@ impl Found {
             _ => {}
         }
         if self.repeated > 0 {
-            verdict.notes.push(Note::RepeatedNumbers(self.repeated));
+            verdict.notes.push(CheckNote::RepeatedNumbers(self.repeated));
         }
         verdict.stretches.extend(self.stretch);
         verdict

@@ -6,7 +6,7 @@ use filterblock::quote;
 
 use super::false_negatives::StoredKey;
 use crate::audit::{key_encoding::KeyEncoding, order::KeyOrder};
-use crate::report::{Code, Note, Problem, Problems};
+use crate::report::{CheckNote, Code, Problem, Problems};
 
 /// Follows the keys of a table and its index.
 pub(super) struct OrderCheck {
@@ -90,17 +90,17 @@ impl OrderCheck {
     }
 
     /// Returns a note if the order is unknown, or if the one that was presumed does not hold.
-    pub(super) fn finish(self) -> Result<Problems, Note> {
+    pub(super) fn finish(self) -> Result<Problems, CheckNote> {
         let is_presumed = self.comparator.is_none();
         if let (Some(comparator), None) = (self.comparator, self.order) {
-            return Err(Note::CustomOrder { comparator });
+            return Err(CheckNote::CustomOrder { comparator });
         }
         debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
         // The encoding with the fewest problems counts as right.
         let best = self.encodings.into_iter().map(|(_, problems)| problems).min_by_key(Problems::total);
         let problems = best.unwrap_or_default();
         match problems.first() {
-            Some(first) if is_presumed => Err(Note::NotBytewise(Box::new(first.clone()))),
+            Some(first) if is_presumed => Err(CheckNote::NotBytewise(Box::new(first.clone()))),
             _ => Ok(problems),
         }
     }
@@ -142,7 +142,7 @@ mod tests {
     const BYTEWISE: Option<&[u8]> = Some(b"leveldb.BytewiseComparator");
 
     /// Checks these keys. Those in capitals are separators of the index.
-    fn follow(comparator: Option<&[u8]>, keys: &[&[u8]]) -> Result<Vec<Problem>, Note> {
+    fn follow(comparator: Option<&[u8]>, keys: &[&[u8]]) -> Result<Vec<Problem>, CheckNote> {
         let follow = |most| {
             let mut order = OrderCheck::new(comparator, &[KeyEncoding::Whole]);
             let is_separator = |key: &&[u8]| key.iter().any(u8::is_ascii_uppercase);
@@ -209,9 +209,12 @@ mod tests {
     fn an_unknown_order_is_not_held_against_a_table() {
         assert!(follow(None, &[b"a", b"b"]).unwrap().is_empty());
         let reason = follow(None, &[b"b", b"a"]).unwrap_err();
-        assert!(matches!(&reason, Note::NotBytewise(first) if first.code == Code::KeyOrder), "{reason:?}");
+        assert!(
+            matches!(&reason, CheckNote::NotBytewise(first) if first.code == Code::KeyOrder),
+            "{reason:?}"
+        );
         let reason = follow(Some(b"x"), &[b"a", b"b"]).unwrap_err();
-        assert_eq!(reason, Note::CustomOrder { comparator: b"x".to_vec() });
+        assert_eq!(reason, CheckNote::CustomOrder { comparator: b"x".to_vec() });
     }
 
     #[test]

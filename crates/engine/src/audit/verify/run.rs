@@ -15,7 +15,7 @@ use crate::audit::skipped::Skipped;
 use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::Engine;
 use crate::report::{
-    About, Checked, Code, ErrorKind, Note, Outcome, Problem, StateFault, Subject, Verdict, Verified,
+    About, CheckNote, Checked, Code, ErrorKind, Outcome, Problem, StateFault, Subject, Verdict, Verified,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile, Sequential};
@@ -74,9 +74,10 @@ pub(crate) fn other(kind: OtherFile, file: &TableFile, contents: &mut dyn Read) 
             let order = listed.and_then(Folder::comparator).and_then(KeyOrder::of);
             let mut verdict = log(contents, order);
             if listed.is_some_and(|folder| !folder.is_log_live(&file.path)) {
-                verdict.notes.push(Note::ObsoleteLog);
+                verdict.notes.push(CheckNote::ObsoleteLog);
                 let damage = std::mem::take(&mut verdict.problems);
-                let damage = damage.first().map(|first| Note::DamagedObsoleteLog(Box::new(first.clone())));
+                let damage =
+                    damage.first().map(|first| CheckNote::DamagedObsoleteLog(Box::new(first.clone())));
                 verdict.notes.extend(damage);
                 verdict.stretches.clear();
             }

@@ -10,7 +10,7 @@ use crate::page::parts::Section;
 use crate::page::pictures::{MapLevel, MapTable, Mark, map as picture};
 use crate::page::request::Shown;
 use crate::page::words::{name, place_title, text};
-use crate::report::{Table, TableLevel, TableState, Verdict};
+use crate::report::{TableData, TableLevel, TableState, Verdict};
 use crate::words::{count, counted};
 
 /// The tables with those that are damaged, for a section about the damage. `None`: no table is.
@@ -101,7 +101,7 @@ fn model(page: &Shown<'_>) -> Vec<MapLevel> {
     levels.collect()
 }
 
-fn mark(page: &Shown<'_>, table: &Table) -> Mark {
+fn mark(page: &Shown<'_>, table: &TableData) -> Mark {
     let rate = table.judged().and_then(|filter| filter.random_fpr);
     match (page.advice.verdict, table.state(), rate) {
         (_, TableState::Missing | TableState::Unreadable | TableState::Damaged, _) => Mark::Bad,

@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::parts::Section;
 use crate::page::request::Shown;
 use crate::page::words::{message, name, place, state};
-use crate::report::{Table, TableLevel, TableState};
+use crate::report::{TableData, TableLevel, TableState};
 use crate::words::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 
 /// Tables to list.
@@ -51,17 +51,18 @@ pub(crate) fn tables(page: &Shown<'_>) -> Option<Section> {
 }
 
 /// Lists by level, number and name: all, or those that matter most.
-fn listed(tables: &[Table]) -> Vec<&Table> {
-    let mut listed: Vec<&Table> = tables.iter().collect();
+fn listed(tables: &[TableData]) -> Vec<&TableData> {
+    let mut listed: Vec<&TableData> = tables.iter().collect();
     if listed.len() > MOST {
-        let rank = |table: &Table| match table.state() {
+        let rank = |table: &TableData| match table.state() {
             TableState::Damaged | TableState::Missing | TableState::Unreadable => 0,
             TableState::NoFilter => 1,
             TableState::UnknownPolicy | TableState::Unfinished => 2,
             TableState::Filtered => 3,
         };
-        let rate =
-            |table: &Table| table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0);
+        let rate = |table: &TableData| {
+            table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0)
+        };
         listed.sort_by(|one, other| rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one))));
         listed.truncate(MOST);
     }
@@ -69,7 +70,7 @@ fn listed(tables: &[Table]) -> Vec<&Table> {
     listed
 }
 
-fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
+fn line(table: &TableData, has_ends: bool) -> Vec<Cell> {
     let filter = table.judged();
     let state_text = state(table.state());
     let mut line = vec![

@@ -20,7 +20,7 @@ use crate::audit::tune::advise;
 use crate::audit::tune::examples::{tuning, with_lookups};
 use crate::report::{
     Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Fault, HugeManifest, Problem, RepairReport,
-    RepairStatus, RepairSums, Table, Tuning, Unknown, Verdict,
+    RepairStatus, RepairSums, TableData, Tuning, Unknown, Verdict,
 };
 use crate::words::{AdviceText, advice_text, rebuild_command, repair_command};
 
@@ -358,7 +358,7 @@ fn the_worst_counts() {
     let text = "could be better: MANIFEST-000002 has 445 MiB, and 1 KiB would do";
     starts(text_of(&huge), text, &repair);
     let seen = |overview: &mut Overview| {
-        let mut damaged = Table { error: Some("x".to_owned()), ..Table::default() };
+        let mut damaged = TableData { error: Some("x".to_owned()), ..TableData::default() };
         damaged.frame.path = Path::new("3.ldb").into();
         overview.found.see(&damaged);
     };

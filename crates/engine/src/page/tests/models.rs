@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use crate::audit::TruncatedKey;
 use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::Rate;
-use crate::report::{Estimate, FilterBlock, Frame, Name, Table};
+use crate::report::{Estimate, FilterBlock, Frame, Name, TableData};
 
 /// A table of a database, with filters. `at`: its position on its level.
-pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
+pub(super) fn table(number: u64, level: u8, at: u64) -> TableData {
     let passed = 4000 + number % 700;
-    Table {
+    TableData {
         frame: Frame { path: PathBuf::from(format!("{number:06}.ldb")).into(), ..Frame::default() },
         live: Some(true),
         level: Some(level),
@@ -34,7 +34,7 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
             similar_fpr: Rate::of(11, 1000),
             ..FilterBlock::default()
         }),
-        ..Table::default()
+        ..TableData::default()
     }
 }
 
@@ -63,6 +63,6 @@ pub(super) fn database(tables: u64) -> Overview {
 }
 
 /// The same table without filters.
-pub(super) fn unfiltered(table: Table) -> Table {
-    Table { filter: None, metaindex: Vec::new(), ..table }
+pub(super) fn unfiltered(table: TableData) -> TableData {
+    TableData { filter: None, metaindex: Vec::new(), ..table }
 }

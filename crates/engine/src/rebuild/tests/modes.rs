@@ -8,7 +8,7 @@ use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
 use crate::engine::Engine;
 use crate::write::hook::{self, Hook};
-use crate::{report::Report, run::Watch};
+use crate::{report::RebuildReport, run::Watch};
 
 /// The request for a rebuild.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ impl Root {
 }
 
 /// Runs a rebuild in the folder `root`.
-pub(super) fn run(sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
+pub(super) fn run(sample: Sample, mode: Mode, root: &Path) -> Result<RebuildReport> {
     run_until(sample, mode, root, Arc::new(()))
 }
 
@@ -87,7 +87,12 @@ pub(super) fn options(sample: Sample, mode: Mode) -> RebuildOptions {
 }
 
 /// Runs a rebuild that `watch` may end.
-pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: Arc<dyn Watch>) -> Result<Report> {
+pub(super) fn run_until(
+    sample: Sample,
+    mode: Mode,
+    root: &Path,
+    watch: Arc<dyn Watch>,
+) -> Result<RebuildReport> {
     let options = options(sample, mode);
     let in_place = |keeps_undo| RebuildMode::InPlace { options: options.clone(), keeps_undo };
     let request = match mode {
@@ -102,6 +107,11 @@ pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: Arc<dyn 
 }
 
 /// Runs a rebuild that `hook` watches.
-pub(super) fn run_with(hook: Arc<dyn Hook>, sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
+pub(super) fn run_with(
+    hook: Arc<dyn Hook>,
+    sample: Sample,
+    mode: Mode,
+    root: &Path,
+) -> Result<RebuildReport> {
     hook::with(&hook, || run(sample, mode, root))
 }

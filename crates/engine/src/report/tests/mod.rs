@@ -2,13 +2,13 @@
 
 mod tune;
 
-use super::{Checked, Estimate, Table};
+use super::{Checked, Estimate, TableData};
 
 /// A verification of a damaged table knows only the entries that it could read.
 #[test]
 fn numbers_of_a_verification_are_taken_over_if_it_has_read_all() {
     let estimated = Estimate { value: 100, low: 90, high: 110 };
-    let mut table = Table { entries: Some(estimated), ..Table::default() };
+    let mut table = TableData { entries: Some(estimated), ..TableData::default() };
     let mut verdict = Checked { entries: 70, distinct_keys: 60, ..Checked::default() };
     table.count(&mut verdict);
     assert_eq!((table.entries, table.distinct_keys), (Some(estimated), None));

@@ -11,7 +11,7 @@ use crate::audit::correct::Budget;
 use crate::audit::scan::range::ScanRequest;
 use crate::audit::scan::rows::{Moved, PASSED, Rows};
 use crate::audit::scan::table::{KeyFormGuess, NewestVersions};
-use crate::report::{ErrorKind, Fault, Row};
+use crate::report::{EntryRef, ErrorKind, Fault};
 
 /// The times of Riak's keys, in microseconds since 1970: from 1978 to 4253. In RocksDB's keys, whose types mean other
 /// things, the bytes at the position of the time are hardly ever in this range.
@@ -181,7 +181,7 @@ impl<R: ReadAt> Rows for CarvedRows<R> {
         Ok(Moved::On)
     }
 
-    fn row(&self) -> Option<Row<'_>> {
+    fn row(&self) -> Option<EntryRef<'_>> {
         let (handle, block) = self.block.as_ref()?;
         Some(self.versions.row(&self.path, handle.offset, block.key(), block.value()))
     }
