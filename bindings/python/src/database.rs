@@ -17,7 +17,7 @@ use crate::bounds::Bounds;
 use crate::bytes_like::borrow;
 use crate::errors::{from_error, from_fault};
 use crate::iterators::{Pairs, Scan};
-use crate::kept::{Failure, OpenDatabase, Version, value_of};
+use crate::kept::{Failure, OpenDatabase, Snapshot, value_of};
 use crate::keys::Keys;
 use crate::scan::{begin, order_of};
 use crate::stream::Stream;
@@ -68,7 +68,7 @@ pub(crate) struct LogFile {
 
 impl Database {
     /// The database as it is now.
-    fn now(&self, py: Python<'_>) -> PyResult<Arc<Version>> {
+    fn now(&self, py: Python<'_>) -> PyResult<Arc<Snapshot>> {
         py.detach(|| self.kept.now()).map_err(|failure| raised(py, failure))
     }
 

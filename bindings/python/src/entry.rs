@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use filterblock_engine::report::{FileRole, EntryTag};
+use filterblock_engine::report::{EntryTag, FileRole};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -187,8 +187,7 @@ pub(crate) fn _entry(
     names: Option<Vec<String>>,
 ) -> PyResult<Entry> {
     let version = sequence.zip(kind).map(|(sequence, kind)| EntryTag { sequence, kind });
-    let states =
-        [FileRole::Live, FileRole::Obsolete, FileRole::Unlisted, FileRole::Unknown, FileRole::Log];
+    let states = [FileRole::Live, FileRole::Obsolete, FileRole::Unlisted, FileRole::Unknown, FileRole::Log];
     let state = state.and_then(|name| states.into_iter().find(|state| state.name() == name));
     let place = Place { file: 0, offset, version, state };
     Ok(Entry { key, value, file, place, fields: fields(names)? })

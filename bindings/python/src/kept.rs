@@ -39,7 +39,7 @@ pub(crate) struct OpenDatabase {
 
 #[derive(Default)]
 struct State {
-    now: Option<Arc<Version>>,
+    now: Option<Arc<Snapshot>>,
     is_closed: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn value_of(found: Lookup) -> Option<Bytes> {
 }
 
 /// A database as it was at one time.
-pub(crate) struct Version {
+pub(crate) struct Snapshot {
     pub(crate) database: Arc<Database>,
     pub(crate) options: ReadOptions,
     /// True if the user keys are in bytewise order.
@@ -99,7 +99,7 @@ impl OpenDatabase {
     }
 
     /// Returns the database as it is now.
-    pub(crate) fn now(&self) -> Result<Arc<Version>, Failure> {
+    pub(crate) fn now(&self) -> Result<Arc<Snapshot>, Failure> {
         let state = lock(&self.state);
         if state.is_closed {
             return Err(Failure::Closed);
@@ -109,7 +109,7 @@ impl OpenDatabase {
         if let Some(version) = before.as_ref().filter(|version| version.stamp.is_current()) {
             return Ok(Arc::clone(version));
         }
-        let version = Arc::new(Version::open(&self.path, before.as_deref(), self.order)?);
+        let version = Arc::new(Snapshot::open(&self.path, before.as_deref(), self.order)?);
         let mut state = lock(&self.state);
         if !state.is_closed {
             state.now = Some(Arc::clone(&version));
@@ -157,7 +157,7 @@ impl OpenDatabase {
     }
 }
 
-impl Version {
+impl Snapshot {
     fn open(path: &Path, before: Option<&Self>, order: Option<KeyOrder>) -> Result<Self, Error> {
         // The stamp is made first, so that all that is read is at least as new.
         let mut stamp = FolderStamp::of(

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use filterblock_engine::report::{Fault, FileRole, ScanLine, EntryTag};
+use filterblock_engine::report::{EntryTag, Fault, FileRole, ScanLine};
 use filterblock_engine::{ScanCursor, ScanStep};
 
 /// The number of entries in the first batch. The next batches are larger, up to [`MOST_ENTRIES`].

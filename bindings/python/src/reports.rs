@@ -104,7 +104,7 @@ fn reports(
     look: impl FnOnce(Engine, &Found) -> io::Result<Outcome> + Send,
 ) -> PyResult<Py<PyList>> {
     let (reports, outcome) =
-        work::run(py, progress.as_ref(), |watch, found| look(engine.watch(watch), &found))?;
+        work::run(py, progress.as_ref(), |watch, found| look(engine.progress(watch), &found))?;
     outcome?;
     Ok(reports)
 }
@@ -137,13 +137,10 @@ pub(crate) fn report<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (engine, inputs, is_one) = begin(&path, false, jobs, max_output)?;
     let (_, pages) = work::run(py, progress.as_ref(), |watch, _found| {
-        let engine = engine.watch(watch);
+        let engine = engine.progress(watch);
         let page = |path: &PathBuf| {
             let request = PageRequest { verify, tune: tune.then(Request::default) };
-            engine
-                .page(path, &request)
-                .map(|page| page.html)
-                .map_err(|error| Box::new((path.clone(), error)))
+            engine.page(path, &request).map(|page| page.html).map_err(|error| Box::new((path.clone(), error)))
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()
     })?;

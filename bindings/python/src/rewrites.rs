@@ -142,7 +142,7 @@ fn each(
     work: impl Fn(&Engine, &Path, &Found) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Py<PyList>> {
     let (reports, result) = work::run(py, progress, |watch, found| {
-        let engine = engine.clone().watch(watch);
+        let engine = engine.clone().progress(watch);
         paths
             .iter()
             .try_for_each(|path| work(&engine, path, &found).map_err(|failure| (path.clone(), failure)))

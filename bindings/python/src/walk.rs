@@ -7,17 +7,17 @@ use std::sync::Arc;
 use filterblock::database::Scan;
 use filterblock::table::{Cursor, ReadAt};
 use filterblock::{InternalKey, KeyFormat};
-use filterblock_engine::report::{Fault, EntryTag};
+use filterblock_engine::report::{EntryTag, Fault};
 
 use crate::bounds::Bounds;
-use crate::kept::{Failure, KeptOpener, MAX_ROUNDS, OpenDatabase, EntryTag};
+use crate::kept::{Failure, KeptOpener, MAX_ROUNDS, OpenDatabase, Snapshot};
 use crate::producer::{Output, PASSED, Place, Walk};
 
 /// Walks through a database as it is at first. If a table vanishes, goes on after the last entry, in the database as it
 /// is then.
 pub(crate) struct DatabaseWork {
     kept: Arc<OpenDatabase>,
-    version: Arc<EntryTag>,
+    version: Arc<Snapshot>,
     bounds: Bounds,
     with_value: bool,
     /// `None`: the faults of the database come first.
@@ -33,7 +33,7 @@ pub(crate) struct DatabaseWork {
 impl DatabaseWork {
     pub(crate) fn new(
         kept: Arc<OpenDatabase>,
-        version: Arc<EntryTag>,
+        version: Arc<Snapshot>,
         bounds: Bounds,
         with_value: bool,
     ) -> Self {

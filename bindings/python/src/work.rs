@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use filterblock_engine::Watch;
+use filterblock_engine::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict as _, PyList, PyString};
@@ -18,14 +18,14 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The progress of the work, in bytes of files, and the request to end it.
 #[derive(Default)]
-pub(crate) struct Progress {
+pub(crate) struct PyProgress {
     done: AtomicU64,
     expected: AtomicU64,
     is_all: AtomicBool,
     is_interrupted: AtomicBool,
 }
 
-impl Watch for Progress {
+impl Progress for PyProgress {
     fn expect(&self, more: u64, is_all: bool) {
         self.expected.fetch_add(more, Ordering::Relaxed);
         self.is_all.fetch_or(is_all, Ordering::Relaxed);
@@ -40,7 +40,7 @@ impl Watch for Progress {
     }
 }
 
-impl Progress {
+impl PyProgress {
     /// Calls `callback` with the bytes done, and with those of the whole work once they are known.
     fn tell(&self, py: Python<'_>, callback: Option<&Py<PyAny>>) -> PyResult<()> {
         let Some(callback) = callback else { return Ok(()) };
@@ -68,12 +68,12 @@ impl Found {
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     callback: Option<&Py<PyAny>>,
-    work: impl FnOnce(Arc<Progress>, Found) -> T + Send,
+    work: impl FnOnce(Arc<PyProgress>, Found) -> T + Send,
 ) -> PyResult<(Py<PyList>, T)> {
     let class = py.import("filterblock._reports")?.getattr("Report")?;
     let hook = [("object_hook", class)].into_py_dict(py)?;
     let decode = py.import("json")?.call_method("JSONDecoder", (), Some(&hook))?.getattr("decode")?.unbind();
-    let progress = Arc::<Progress>::default();
+    let progress = Arc::<PyProgress>::default();
     let list = PyList::empty(py).unbind();
     let (sender, receiver) = channel();
     let looked = |found: &mut Vec<u8>| {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{Depth, Severity};
 use filterblock_engine::words::repair_command;
-use filterblock_engine::{Engine, Inputs, Request, Watch};
+use filterblock_engine::{Engine, Inputs, Request, Progress};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::entries::{Entries, Question};
@@ -67,7 +67,7 @@ struct Progress {
     expected: AtomicU64,
 }
 
-impl Watch for Progress {
+impl Progress for Progress {
     fn expect(&self, more: u64, _: bool) {
         self.expected.fetch_add(more, Ordering::Relaxed);
     }
@@ -200,7 +200,7 @@ impl Session {
             _ => Depth::Sample,
         };
         let files = filterblock_engine::Files::new(Arc::clone(&self.files) as _);
-        Engine::new().files(files).jobs(1).depth(depth).watch(Arc::new(Progress::default()))
+        Engine::new().files(files).jobs(1).depth(depth).progress(Arc::new(Progress::default()))
     }
 }
 

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::{env, io};
 
-use filterblock_engine::Watch;
+use filterblock_engine::Progress;
 use filterblock_engine::report::Verified;
 use filterblock_engine::{Engine, Inputs, InspectLine};
 
 /// Shows how many bytes have been verified, and ends the work with the results that are there at Ctrl-C.
 #[derive(Default)]
-struct Progress(AtomicU64, Arc<AtomicBool>);
+struct Shown(AtomicU64, Arc<AtomicBool>);
 
-impl Watch for Progress {
+impl Progress for Shown {
     fn add(&self, bytes: u64) {
         eprint!("\r{} bytes  ", self.0.fetch_add(bytes, Relaxed) + bytes);
     }
@@ -23,9 +23,9 @@ impl Watch for Progress {
 }
 
 fn main() -> io::Result<()> {
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(Shown::default());
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&progress.1))?;
-    let engine = Engine::new().watch(progress);
+    let engine = Engine::new().progress(progress);
     let inputs = Inputs { paths: env::args_os().skip(1).map(Into::into).collect(), ..Inputs::default() };
     engine.inspect(inputs.clone(), &mut |line: InspectLine| {
         if let InspectLine::Totals(totals) = line {

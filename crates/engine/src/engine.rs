@@ -1,4 +1,4 @@
-//! The engine and its settings: limits, threads, and the watcher of progress.
+//! The engine and its settings: limits, threads, and the progress.
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use filterblock::table::{Meter, ReadOptions};
 use crate::audit::order::KeyOrder;
 use crate::audit::read_options;
 use crate::report::Depth;
-use crate::run::Watch;
+use crate::run::Progress;
 use crate::walk::{Files, Inputs, Targets};
 
 /// The settings for work on databases and tables. One engine serves any number of calls, also concurrent ones.
@@ -21,7 +21,7 @@ pub struct Engine {
     pub(crate) order: Option<KeyOrder>,
     pub(crate) depth: Depth,
     pub(crate) few_reads: bool,
-    pub(crate) watch: Arc<dyn Watch>,
+    pub(crate) progress: Arc<dyn Progress>,
     pub(crate) files: Files,
 }
 
@@ -44,7 +44,7 @@ impl Debug for Engine {
 }
 
 impl Engine {
-    /// An engine with the default limits, as many threads as there are processors, and no watcher.
+    /// An engine with the default limits, as many threads as there are processors, and progress that nobody sees.
     pub fn new() -> Self {
         let meter = Arc::<Meter>::default();
         Self {
@@ -55,7 +55,7 @@ impl Engine {
             order: None,
             depth: Depth::Sample,
             few_reads: false,
-            watch: Arc::new(()),
+            progress: Arc::new(()),
             files: Files::default(),
         }
     }
@@ -104,10 +104,10 @@ impl Engine {
         self
     }
 
-    /// Sets the watcher, which shows the progress of the work and may end it.
+    /// Sets what shows the progress of the work, and may end it.
     #[must_use]
-    pub fn watch(mut self, watch: Arc<dyn Watch>) -> Self {
-        self.watch = watch;
+    pub fn progress(mut self, progress: Arc<dyn Progress>) -> Self {
+        self.progress = progress;
         self
     }
 

@@ -36,7 +36,7 @@ pub use audit::stats::DEFAULT_BITS_PER_KEY;
 pub use audit::tune::Request;
 pub use audit::{Policy, decode_limit, read_options, why_no_filter};
 pub use engine::Engine;
-pub use run::{MAX_JOBS, Watch};
+pub use run::{MAX_JOBS, Progress};
 pub use walk::{
     Files, FoundFormat, Inputs, LocalStorage, MemoryStorage, Sequential, SharedFile, Source, Storage,
     StorageOpener, Windowed, hex_byte, is_input, is_log, other_format,

@@ -9,7 +9,7 @@ use filterblock_engine::report::{Depth, write_line};
 
 use super::arguments::{DEPTHS, Jobs, Limits, Paths, exit_status, one_of};
 use super::help::{self, ADVANCED, order};
-use crate::io::{Console, Progress};
+use crate::io::{Console, ProgressBar};
 use crate::text::{ALL_LIVE, InspectStyle, TextInspect};
 
 /// Show the tables and filters of a database
@@ -56,8 +56,8 @@ const STATUSES: [(u8, &str); 3] = [
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
-    let progress = Arc::new(Progress::new(!arguments.json));
-    let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(progress.clone());
+    let progress = Arc::new(ProgressBar::new(!arguments.json));
+    let engine = Limits::default().engine(arguments.jobs.jobs, console).progress(progress.clone());
     let depth = arguments.depth.unwrap_or(Depth::Sample);
     let engine = engine.depth(depth);
     let mut text = TextInspect::new(InspectStyle {

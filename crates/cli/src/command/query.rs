@@ -11,7 +11,7 @@ use filterblock_engine::{LookupKeys, QueryOutcome, QueryOutput, QueryRequest, is
 use super::arguments::{KeyOrder, Limits, PathSources};
 use super::help::{self, ADVANCED, order};
 use super::keys;
-use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::io::{Console, EXIT_ERROR, ProgressBar};
 use crate::text;
 
 /// Certainly none of the keys is there: all tables and logs were read, and are fine.
@@ -70,11 +70,11 @@ const STATUSES: [(u8, &str); 3] = [
 
 pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8, String> {
     let (tables, question) = arguments.question()?;
-    let progress = Arc::new(Progress::new(!arguments.json));
+    let progress = Arc::new(ProgressBar::new(!arguments.json));
     let engine = Limits::default()
         .engine(None, console)
         .order(arguments.comparator.map(KeyOrder::known))
-        .watch(progress.clone());
+        .progress(progress.clone());
     let mut show =
         |line: QueryLine<'_>| progress.show(console, |console| show(line, arguments.json, console));
     let outcome = engine.query(arguments.sources.after(&tables), &question, &mut show);

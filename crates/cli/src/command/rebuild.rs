@@ -9,7 +9,7 @@ use filterblock_engine::report::{RebuildReport, RebuildStatus};
 
 use super::arguments::{HASHES, Jobs, Limits, PolicyName, one_of};
 use super::help::{self, ADVANCED};
-use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::io::{Console, EXIT_ERROR, ProgressBar};
 use crate::text;
 
 /// The request or the state of the files does not allow the rebuild.
@@ -119,9 +119,9 @@ pub(super) fn failed(failure: &Failure, console: &mut Console) -> u8 {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     // A signal stops the rebuild at the next point where it can stop, and only then ends the program.
-    let progress = Arc::new(Progress::deferring(!arguments.json)?);
+    let progress = Arc::new(ProgressBar::deferring(!arguments.json)?);
     let (dir, mode) = (&arguments.database, arguments.mode());
-    let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(Arc::clone(&progress) as _);
+    let engine = Limits::default().engine(arguments.jobs.jobs, console).progress(Arc::clone(&progress) as _);
     let result = engine.rebuild_folder(dir, &mode);
     progress.end();
     let (report, status) = match result {

@@ -16,7 +16,7 @@ use super::help::{self, ADVANCED};
 use super::keys::is_standard;
 use super::rebuild::failed;
 use super::reserved_names::{Output, check_name};
-use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
+use crate::io::{Console, EXIT_ERROR, ProgressBar, WholeFile};
 use crate::text;
 
 /// The repair, or its dry run, was carried out, and something is or may be lost or stale.
@@ -98,9 +98,9 @@ const PREFERENCES: &[(&str, &str, Prefer)] = &[
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let mut page = Page::begin(arguments)?;
     // A signal stops the repair at the next point where it can stop, and only then ends the program.
-    let progress = Arc::new(Progress::deferring(!arguments.json)?);
+    let progress = Arc::new(ProgressBar::deferring(!arguments.json)?);
     let dir = &arguments.database;
-    let engine = arguments.limits.engine(arguments.jobs.jobs, console).watch(Arc::clone(&progress) as _);
+    let engine = arguments.limits.engine(arguments.jobs.jobs, console).progress(Arc::clone(&progress) as _);
     let result = engine.repair_folder(dir, arguments.to.as_deref(), arguments.dry_run, &arguments.request());
     progress.end();
     let (report, status) = match result {

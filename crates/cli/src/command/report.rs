@@ -15,7 +15,7 @@ use super::arguments::{DEPTHS, Jobs, Limits, about, one_of};
 use super::help::{self, ADVANCED};
 use super::keys;
 use super::reserved_names::{Output, check_name};
-use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
+use crate::io::{Console, EXIT_ERROR, ProgressBar, WholeFile};
 use crate::text;
 
 /// The page was written, and something is damaged, or filters hide stored keys.
@@ -71,8 +71,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     if is_file {
         check_name(output, Output::Other)?;
     }
-    let progress = Arc::new(Progress::new(true));
-    let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(progress.clone());
+    let progress = Arc::new(ProgressBar::new(true));
+    let engine = Limits::default().engine(arguments.jobs.jobs, console).progress(progress.clone());
     let engine = arguments.depth.into_iter().fold(engine, Engine::depth);
     let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
     let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune });

@@ -8,7 +8,7 @@ use filterblock_engine::{MAX_JOBS, Policy, Request, report::Tuned};
 
 use super::arguments::{Limits, Paths, bytes, exit_status};
 use super::keys;
-use crate::io::{Console, Progress};
+use crate::io::{Console, ProgressBar};
 use crate::text;
 
 /// Find out whether other filters would save reads or space
@@ -67,8 +67,8 @@ Exit status:
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let request = arguments.request()?;
-    let progress = Arc::new(Progress::new(!arguments.json));
-    let engine = Limits::default().engine(arguments.jobs, console).watch(progress.clone());
+    let progress = Arc::new(ProgressBar::new(!arguments.json));
+    let engine = Limits::default().engine(arguments.jobs, console).progress(progress.clone());
     let mut summary = text::tune::Summary::default();
     let mut show = |tuned: Tuned| {
         progress.show(console, |console| match arguments.json {

@@ -7,7 +7,7 @@ use filterblock_engine::report::{Verified, write_line};
 
 use super::arguments::{Jobs, KeyOrder, Limits, Paths, exit_status};
 use super::help::{self, ADVANCED, order};
-use crate::io::{Console, Progress};
+use crate::io::{Console, ProgressBar};
 use crate::text;
 
 /// Check that a database is sound: every block, key and filter
@@ -46,12 +46,12 @@ const STATUSES: [(u8, &str); 3] = [
 ];
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let progress = Arc::new(Progress::new(!arguments.json));
+    let progress = Arc::new(ProgressBar::new(!arguments.json));
     let engine = arguments
         .limits
         .engine(arguments.jobs.jobs, console)
         .order(arguments.comparator.map(KeyOrder::known))
-        .watch(progress.clone());
+        .progress(progress.clone());
     let mut text = text::TextVerify::new(arguments.verbose, arguments.paths.single().is_none());
     let mut show = |verified: Verified| {
         progress.show(console, |console| match arguments.json {

@@ -6,7 +6,7 @@ mod progress;
 mod whole_file;
 
 pub(crate) use console::{Console, EXIT_ERROR, EXIT_OUTPUT_CLOSED, Tone};
-pub(crate) use progress::{Progress, WatchedInput};
+pub(crate) use progress::{ProgressBar, WatchedInput};
 #[cfg(test)]
 pub(crate) use screen::Screen;
 pub(crate) use whole_file::WholeFile;

@@ -4,8 +4,8 @@ use std::io::{self, Read, Write as _};
 use std::sync::Once;
 use std::time::Duration;
 
-use filterblock_engine::Watch;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use filterblock_engine::Progress;
+use indicatif::{ProgressDrawTarget, ProgressStyle};
 
 use super::{console::Console, interrupt::Deferred};
 
@@ -17,16 +17,16 @@ const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
 
 /// A bar, shown once the work has taken a second: for an input, or for files that many threads work on, not all known
 /// at the beginning. It may defer signals, so that the work stops first.
-pub(crate) struct Progress {
-    bar: ProgressBar,
+pub(crate) struct ProgressBar {
+    bar: indicatif::ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.
     shown: Once,
     deferred: Option<Deferred>,
 }
 
-impl Progress {
+impl ProgressBar {
     pub(crate) fn new(is_wanted: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let bar = indicatif::ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         set_template(&bar, GROWING_TOTAL);
         let shown = Once::new();
         if !is_wanted {
@@ -66,7 +66,7 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
+impl Progress for ProgressBar {
     fn expect(&self, more: u64, is_all: bool) {
         self.bar.inc_length(more);
         if is_all {
@@ -84,7 +84,7 @@ impl Watch for Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressBar {
     fn drop(&mut self) {
         self.end();
     }
@@ -92,13 +92,13 @@ impl Drop for Progress {
 
 pub(crate) struct WatchedInput<R> {
     input: R,
-    progress: Progress,
+    progress: ProgressBar,
 }
 
 impl<R> WatchedInput<R> {
     /// `total`: in bytes; `None`: not known.
     pub(crate) fn new(input: R, total: Option<u64>) -> Self {
-        let progress = Progress::new(true);
+        let progress = ProgressBar::new(true);
         match total {
             Some(total) => progress.expect(total, true),
             None => set_template(&progress.bar, NO_TOTAL),
@@ -116,7 +116,7 @@ impl<R: Read> Read for WatchedInput<R> {
 }
 
 /// Sets the bar's template. An invalid template leaves the style as it is.
-fn set_template(bar: &ProgressBar, template: &str) {
+fn set_template(bar: &indicatif::ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }

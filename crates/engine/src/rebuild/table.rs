@@ -126,13 +126,13 @@ fn write<'f>(
         let unreported = rewriter.file_size() - reported;
         if unreported >= PROGRESS_STEP {
             reported += unreported;
-            input.engine.watch.add(unreported);
+            input.engine.progress.add(unreported);
             input.check()?;
         }
     }
     is_data.set(false);
     let (output, summary) = rewriter.finish().map_err(|failed| at(failed.into_error()))?;
-    input.engine.watch.add(table.file_size().saturating_sub(reported));
+    input.engine.progress.add(table.file_size().saturating_sub(reported));
     let rewritten = Rewritten {
         size: summary.file_size,
         filter_size: summary.filters.first().map(|filters| filters.size),

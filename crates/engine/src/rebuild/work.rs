@@ -49,7 +49,7 @@ impl<'r> RebuildWork<'r> {
         let idb_keys = source.has_idb_keys() && !options.assume_bytewise_equality;
         let filters = Filters::choose(options, idb_keys, input, &found)?;
         let passes = if is_written { 2 } else { 1 };
-        input.engine.watch.expect(source.table_bytes().saturating_mul(passes), true);
+        input.engine.progress.expect(source.table_bytes().saturating_mul(passes), true);
         Ok(Self { source, filters, options, before })
     }
 

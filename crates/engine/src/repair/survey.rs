@@ -77,7 +77,7 @@ impl<'o> Survey<'o> {
         let (bytes, number) = needed(files, &manifests);
         output.begin(bytes, number)?;
         let output: &'o dyn Output = output;
-        let watch = &*input.engine.watch;
+        let watch = &*input.engine.progress;
         watch.expect(files.iter().map(|file| file.len).sum(), false);
         let mut members = tables(input, files, &manifests, &order)?;
         let mut operations = Operations::new(order, output);
@@ -151,7 +151,7 @@ fn tables(
     let read = |file: &InputFile| {
         input.check()?;
         let member = table_member(input, file, &records, order);
-        input.engine.watch.add(file.len);
+        input.engine.progress.add(file.len);
         member
     };
     try_map(input.engine.jobs, tables, read)

@@ -64,7 +64,7 @@ impl<'o> NewTables<'o> {
         let (smallest, largest) = summary.key_range.unwrap_or_default();
         let record = LiveTable::new(LEVEL, self.number, summary.file_size, smallest, largest);
         self.number = self.number.saturating_add(1);
-        self.input.engine.watch.add(summary.file_size);
+        self.input.engine.progress.add(summary.file_size);
         (self.finished)(NewTable { name, record, entries: summary.num_entries })?;
         self.input.check()
     }

@@ -15,7 +15,7 @@ pub(crate) use task::{Event, ListedFolder, LogUse, TableFile, Task};
 /// Shows the progress of the work, and may cancel it. All methods are optional: those of `()` do nothing.
 ///
 /// Several threads may call the methods concurrently.
-pub trait Watch: Send + Sync {
+pub trait Progress: Send + Sync {
     /// Announces more work, in bytes of files. `is_all`: no more will be announced.
     fn expect(&self, _more: u64, _is_all: bool) {}
 
@@ -28,4 +28,4 @@ pub trait Watch: Send + Sync {
     }
 }
 
-impl Watch for () {}
+impl Progress for () {}

@@ -29,7 +29,7 @@ impl Engine {
             while let Some(target) = targets.next() {
                 list_failed |= matches!(target, Target::ListFailed { .. });
                 run.target(target, targets.are_all_known())?;
-                if self.watch.is_interrupted() {
+                if self.progress.is_interrupted() {
                     break;
                 }
             }
@@ -119,7 +119,7 @@ impl<T: Task> Run<'_, '_, '_, T> {
         for path in folder.tables() {
             let tables = self.tables.max(tables);
             self.table(TableFile { tables, ..place.file(path.to_owned()) })?;
-            if engine.watch.is_interrupted() {
+            if engine.progress.is_interrupted() {
                 break;
             }
         }
@@ -132,13 +132,13 @@ impl<T: Task> Run<'_, '_, '_, T> {
         if file.listed && !task.wants(&file) {
             return Ok(());
         }
-        self.in_order.work(move || engine.look_at_table(task, file, &|bytes| engine.watch.add(bytes)))
+        self.in_order.work(move || engine.look_at_table(task, file, &|bytes| engine.progress.add(bytes)))
     }
 
-    /// Announces the bytes of tables to the watcher, if the progress of reading is worth showing.
+    /// Announces the bytes of tables, if the progress of reading is worth showing.
     fn expect(&self, bytes: impl FnOnce() -> u64, is_all: bool) {
         if T::IS_LONG {
-            self.engine.watch.expect(bytes(), is_all);
+            self.engine.progress.expect(bytes(), is_all);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use filterblock::table::ReadAt;
 
-use super::Watch;
+use super::Progress;
 use super::task::{Event, LogUse, TableFile, Task};
 use crate::engine::Engine;
 use crate::report::Fault;
@@ -215,8 +215,8 @@ fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     }
     let paths = ["db", "tables", "logs", "nothing", "db/000005.ldb", "tables/000005.ldb"];
     let [of_files, of_memory] = [(); 2].map(|()| Arc::new(Announced::default()));
-    let files = told(&Engine::new().watch(of_files.clone()), inputs(dir.path(), &paths));
-    let in_memory = Engine::new().files(Files::new(Arc::new(memory))).watch(of_memory.clone());
+    let files = told(&Engine::new().progress(of_files.clone()), inputs(dir.path(), &paths));
+    let in_memory = Engine::new().files(Files::new(Arc::new(memory))).progress(of_memory.clone());
     assert_eq!(told(&in_memory, inputs(dir.path(), &paths)), files);
     assert!(files.len() > 15, "{files:?}");
     let [expected, found] = [of_files, of_memory].map(|announced| announced.0.load(Ordering::Relaxed));
@@ -229,7 +229,7 @@ fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
 struct Announced(AtomicUsize);
 
 #[cfg(in_repository)]
-impl Watch for Announced {
+impl Progress for Announced {
     fn expect(&self, more: u64, _: bool) {
         self.0.fetch_add(more as usize, Ordering::Relaxed);
     }
@@ -242,7 +242,7 @@ struct Until {
     most: usize,
 }
 
-impl Watch for Until {
+impl Progress for Until {
     fn add(&self, bytes: u64) {
         self.bytes.fetch_add(bytes as usize, Ordering::Relaxed);
     }
@@ -260,7 +260,7 @@ fn a_run_ends_with_the_results_that_are_there() {
     }
     let lines = |most| {
         let watch = Arc::new(Until { bytes: AtomicUsize::new(0), most });
-        told(&Engine::new().jobs(1).watch(watch), inputs(dir.path(), &["", ""]))
+        told(&Engine::new().jobs(1).progress(watch), inputs(dir.path(), &["", ""]))
     };
     assert_eq!(lines(usize::MAX).len(), 44);
     // The end of the first folder is reported, and the second folder is not begun.

@@ -83,7 +83,7 @@ impl Input<'_> {
 
     /// Fails once the program is asked to stop.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.engine.watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
+        if self.engine.progress.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
     }
 }
 

@@ -66,6 +66,6 @@ pub(crate) fn read_back(
 ) -> Result<Checked> {
     let file =
         output.open(name).map_err(|error| Failure::system("opening it", &output.path_of(name), &error))?;
-    let (source, progress) = (Windowed::new(file, READ_AHEAD), |bytes| engine.watch.add(bytes));
+    let (source, progress) = (Windowed::new(file, READ_AHEAD), |bytes| engine.progress.add(bytes));
     Ok(verify::table(source, Some(record), false, &Engine::new(), false, &progress))
 }

@@ -30,13 +30,13 @@ pub(super) struct DatabaseRows {
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
     request: Arc<ScanRequest>,
-    shown: Progress,
+    shown: ScanPosition,
     is_resumed: bool,
     ended: bool,
 }
 
 #[derive(Default)]
-pub(crate) struct Progress {
+pub(crate) struct ScanPosition {
     /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
     place: Option<ResumePoint>,
     /// The numbers of the tables whose faults of size or order have been reported.
@@ -66,7 +66,7 @@ impl ResumePoint {
 
 impl DatabaseRows {
     /// `shown`: the progress so far, which is not shown again. Fails if the MANIFEST names an order that is not known.
-    pub(super) fn new(folder: Arc<Folder>, source: &ScanSource, shown: Progress) -> Result<Self, Fault> {
+    pub(super) fn new(folder: Arc<Folder>, source: &ScanSource, shown: ScanPosition) -> Result<Self, Fault> {
         let (database, request, mut opener) = (folder.database(), &source.request, source.files.clone());
         let range = &request.range;
         let order = database.comparator().map_or(source.engine.order, KeyOrder::of);
@@ -157,7 +157,7 @@ impl Rows for DatabaseRows {
         Ok(Moved::On)
     }
 
-    fn into_progress(self: Box<Self>) -> Progress {
+    fn into_position(self: Box<Self>) -> ScanPosition {
         self.shown
     }
 
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    fn rows(database: &Arc<Folder>, range: &KeyRange, all: bool, before: Progress) -> DatabaseRows {
+    fn rows(database: &Arc<Folder>, range: &KeyRange, all: bool, before: ScanPosition) -> DatabaseRows {
         let request = ScanRequest { range: range.clone(), all, ..ScanRequest::default() };
         DatabaseRows::new(Arc::clone(database), &ScanSource::new(Engine::new(), request), before).unwrap()
     }
@@ -229,7 +229,7 @@ mod tests {
         place: Option<ResumePoint>,
         most: usize,
     ) -> (Vec<Shown>, Option<ResumePoint>) {
-        let mut rows = rows(database, range, all, Progress { place, ..Progress::default() });
+        let mut rows = rows(database, range, all, ScanPosition { place, ..ScanPosition::default() });
         let mut shown = Vec::new();
         while shown.len() < most {
             match rows.advance().unwrap() {
@@ -241,7 +241,7 @@ mod tests {
             let sequence = row.version.unwrap().sequence;
             shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
         }
-        (shown, Box::new(rows).into_progress().place)
+        (shown, Box::new(rows).into_position().place)
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         let range = KeyRange::default();
         for (contents, faults) in [(&whole[..], 0), (&whole[1..], 1), (b"", 1)] {
             std::fs::write(&path, contents).unwrap();
-            let mut rows = rows(&database, &range, false, Progress::default());
+            let mut rows = rows(&database, &range, false, ScanPosition::default());
             let first = rows.advance().err().filter(|fault| fault.text.contains(" and should have "));
             assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
         }
@@ -309,7 +309,7 @@ mod tests {
             std::fs::write(&path, [std::fs::read(&path).unwrap(), vec![0]].concat()).unwrap();
         };
         let range = KeyRange::default();
-        let (mut before, mut found) = (Progress::default(), Vec::new());
+        let (mut before, mut found) = (ScanPosition::default(), Vec::new());
         // In some rounds an entry is shown, in some none.
         for (round, with_entry) in [false, false, true, true, false].into_iter().enumerate() {
             match round {
@@ -325,7 +325,7 @@ mod tests {
                 found.push((round, fault.path.unwrap().file_name().unwrap().to_owned()));
             }
             while with_entry && rows.advance() != Ok(Moved::ToEntry) {}
-            before = Box::new(rows).into_progress();
+            before = Box::new(rows).into_position();
         }
         assert_eq!(found, [(0, "000005.ldb".into()), (3, "000009.ldb".into())]);
     }

@@ -4,7 +4,7 @@ use std::{io::Read, path::PathBuf, sync::Arc};
 
 use filterblock::database::LogWrites;
 
-use super::{database::Progress, range::ScanRequest};
+use super::{database::ScanPosition, range::ScanRequest};
 use crate::report::{CheckNote, EntryRef, EntryTag, Fault};
 
 /// The most entries to skip in one step, so that a step usually takes no more than a millisecond or two.
@@ -26,8 +26,8 @@ pub(crate) trait Rows {
     fn row(&self) -> Option<EntryRef<'_>>;
 
     /// The progress of a database, from which its next reading goes on.
-    fn into_progress(self: Box<Self>) -> Progress {
-        Progress::default()
+    fn into_position(self: Box<Self>) -> ScanPosition {
+        ScanPosition::default()
     }
 
     /// A remark to show at the end, in addition to the errors. `None`: there is nothing to remark.

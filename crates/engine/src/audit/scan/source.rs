@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use super::carve::rows::CarvedRows;
-use super::database::{DatabaseRows, Progress};
+use super::database::{DatabaseRows, ScanPosition};
 use super::range::ScanRequest;
 use super::rows::{LogRows, Rows};
 use super::table::{TableRows, has_internal_keys};
@@ -79,7 +79,7 @@ impl ScanSource {
     }
 
     /// Fails if the MANIFEST names an order of keys that is not known.
-    pub(super) fn database(&self, folder: &Arc<Folder>, progress: Progress) -> Result<BoxedRows, Fault> {
+    pub(super) fn database(&self, folder: &Arc<Folder>, progress: ScanPosition) -> Result<BoxedRows, Fault> {
         self.correction().iter().for_each(|correction| correction.begin(folder.database()));
         Ok(Box::new(DatabaseRows::new(Arc::clone(folder), self, progress)?))
     }

@@ -52,7 +52,7 @@ impl Engine {
                 (None, Err(_)) => Verdict::CannotTell,
             });
             sink(tuned)?;
-            if self.watch.is_interrupted() {
+            if self.progress.is_interrupted() {
                 break;
             }
         }
@@ -158,7 +158,7 @@ fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Resu
         is_goleveldb: is_goleveldb(folder),
         ..Input::of(engine, tables(folder, manifest), KeyEncoding::Internal)
     };
-    let mut tuning = tune(&input, request, &*engine.watch);
+    let mut tuning = tune(&input, request, &*engine.progress);
     tuning.logs = folder.logs_with_data(|_, _| {}).len() as u64;
     let facts = &mut tuning.facts;
     facts.damage = facts.damage.take().or(damage);
@@ -209,5 +209,5 @@ fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
     let table = Table::open(source, &engine.read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
     let info = TableInfo { path: path.to_owned(), level: None, size: table.file_size(), missing: None };
-    Ok(tune(&Input::of(engine, vec![info], encoding), request, &*engine.watch))
+    Ok(tune(&Input::of(engine, vec![info], encoding), request, &*engine.progress))
 }

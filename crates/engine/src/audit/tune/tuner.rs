@@ -23,7 +23,7 @@ use crate::report::{
     Basis, Candidate, Damage, DamagedPart, ErrorKind, FalseNegatives, Fault, LeftOut, Lookups, SampleSize,
     Tuning,
 };
-use crate::run::{Watch, map};
+use crate::run::{Progress, map};
 use crate::words::some_of;
 
 /// Stored keys to draw, unless each lookup reaches very many tables.
@@ -37,7 +37,7 @@ const BATCH: usize = 256;
 /// Tables that could not be read, by number.
 type Faults = BTreeMap<usize, Fault>;
 
-pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
+pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Progress) -> Tuning {
     let mut faults = Faults::new();
     let most = MAX_VISITS / input.most_visits().max(1);
     let drawn = draw(input, (most / 5).clamp(FEWEST_DRAWN, DRAWN), &mut faults);
@@ -137,7 +137,7 @@ fn try_all(
     chosen: &[usize],
     asked: &[Asked<'_>],
     faults: &mut Faults,
-    watch: &dyn Watch,
+    watch: &dyn Progress,
 ) -> Trials {
     let input = plan.input;
     watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);

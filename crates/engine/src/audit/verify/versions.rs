@@ -130,7 +130,7 @@ impl Check<'_> {
             let (mut key, mut newest): (Option<Vec<u8>>, Option<Version>) = (None, None);
             loop {
                 entries = entries.wrapping_add(1);
-                if entries % STEP == 0 && self.engine.watch.is_interrupted() {
+                if entries % STEP == 0 && self.engine.progress.is_interrupted() {
                     return None;
                 }
                 match scan.next() {

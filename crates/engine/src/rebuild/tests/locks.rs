@@ -9,7 +9,7 @@ use super::databases::Sample;
 use super::modes::{Mode, Root, run_until, run_with};
 use super::state::{Held, TARGET, UNDO_FOLDER, check_nothing_left, names};
 use crate::write::hook::{self, Hook, Operation};
-use crate::{report::RebuildStatus, run::Watch};
+use crate::{report::RebuildStatus, run::Progress};
 
 /// Tries to lock the database before each change.
 struct Locking {
@@ -68,7 +68,7 @@ impl Hook for Watching {
     }
 }
 
-impl Watch for Watching {
+impl Progress for Watching {
     fn is_interrupted(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }

@@ -8,7 +8,7 @@ use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
 use crate::engine::Engine;
 use crate::write::hook::{self, Hook};
-use crate::{report::RebuildReport, run::Watch};
+use crate::{report::RebuildReport, run::Progress};
 
 /// The request for a rebuild.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ pub(super) fn run_until(
     sample: Sample,
     mode: Mode,
     root: &Path,
-    watch: Arc<dyn Watch>,
+    progress: Arc<dyn Progress>,
 ) -> Result<RebuildReport> {
     let options = options(sample, mode);
     let in_place = |keeps_undo| RebuildMode::InPlace { options: options.clone(), keeps_undo };
@@ -103,7 +103,7 @@ pub(super) fn run_until(
         Mode::To => RebuildMode::To(root.join(TARGET), options),
     };
     // With one thread, the order of operations is the same in each run.
-    Engine::new().jobs(1).watch(watch).rebuild_folder(&root.join(DATABASE), &request)
+    Engine::new().jobs(1).progress(progress).rebuild_folder(&root.join(DATABASE), &request)
 }
 
 /// Runs a rebuild that `hook` watches.
