@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use filterblock::LegacyHash;
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{Outcome, Tuned, Verified, write_line};
-use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, Request};
+use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, TuneRequest};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -89,7 +89,7 @@ pub(crate) fn tune(
     let lookups =
         lookups.map(|keys| keys.try_iter()?.map(|key| PyResult::Ok(borrow(&key?)?.into_owned())).collect());
     let lookups = lookups.transpose()?.unwrap_or_default();
-    let request = Request { lookups, budget, all, policy: policy.map(policy_of).transpose()? };
+    let request = TuneRequest { lookups, budget, all, policy: policy.map(policy_of).transpose()? };
     let (engine, inputs, _) = begin(&path, recursive, jobs, max_output)?;
     reports(py, progress, engine, |engine, found| {
         engine.tune(inputs, &request, &mut |tuned: Tuned| found.add(|to| tuned.write_json(to)))
@@ -139,7 +139,7 @@ pub(crate) fn report<'py>(
     let (_, pages) = work::run(py, progress.as_ref(), |watch, _found| {
         let engine = engine.progress(watch);
         let page = |path: &PathBuf| {
-            let request = PageRequest { verify, tune: tune.then(Request::default) };
+            let request = PageRequest { verify, tune: tune.then(TuneRequest::default) };
             engine.page(path, &request).map(|page| page.html).map_err(|error| Box::new((path.clone(), error)))
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{Depth, Severity};
 use filterblock_engine::words::repair_command;
-use filterblock_engine::{Engine, Inputs, Request, Progress};
+use filterblock_engine::{Engine, Inputs, TuneRequest, Progress};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::entries::{Entries, Question};
@@ -136,7 +136,7 @@ impl Session {
     ///
     /// The reason why there is nothing to report.
     pub fn report(&self, path: &str, depth: &str, verify: bool, tune: bool) -> Result<Vec<String>, String> {
-        let request = PageRequest { verify, tune: tune.then(Request::default) };
+        let request = PageRequest { verify, tune: tune.then(TuneRequest::default) };
         let engine = self.engine(depth).few_reads(true);
         self.files.read_whole(verify);
         let page = engine.page(Path::new(path), &request);

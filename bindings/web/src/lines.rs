@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use filterblock_engine::report::{EndData, EntryData, FaultData, ScanLine, Tuned, Verified, write_line};
-use filterblock_engine::{Engine, Inputs, InspectLine, Request, ScanRequest};
+use filterblock_engine::{Engine, Inputs, InspectLine, TuneRequest, ScanRequest};
 use serde::Serialize;
 
 /// Writes a line. `to` always has the same type, because each type that is serialized is compiled anew for every type
@@ -50,7 +50,7 @@ pub fn write(
         }
         "tune" => {
             let mut show = |tuned: Tuned| tuned.write_json(&mut *to);
-            engine.tune(inputs, &Request::default(), &mut show).map_err(text)?;
+            engine.tune(inputs, &TuneRequest::default(), &mut show).map_err(text)?;
         }
         "scan" => {
             let request = ScanRequest { all, ..ScanRequest::default() };

@@ -33,7 +33,7 @@ pub use audit::order::KeyOrder;
 pub use audit::query::{LookupKeys, QueryOutcome, QueryOutput, QueryRequest};
 pub use audit::scan::{KeyRange, ScanCursor, ScanRequest, ScanStep, form_doubt, has_internal_keys};
 pub use audit::stats::DEFAULT_BITS_PER_KEY;
-pub use audit::tune::Request;
+pub use audit::tune::TuneRequest;
 pub use audit::{Policy, decode_limit, read_options, why_no_filter};
 pub use engine::Engine;
 pub use run::{MAX_JOBS, Progress};

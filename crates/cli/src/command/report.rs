@@ -9,7 +9,7 @@ use clap::Args;
 use filterblock_engine::page::{PageRequest, is_page};
 use filterblock_engine::report::{Depth, Fault, Severity, Verdict};
 use filterblock_engine::words::path_word;
-use filterblock_engine::{Engine, Request, is_log};
+use filterblock_engine::{Engine, TuneRequest, is_log};
 
 use super::arguments::{DEPTHS, Jobs, Limits, about, one_of};
 use super::help::{self, ADVANCED};
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let progress = Arc::new(ProgressBar::new(true));
     let engine = Limits::default().engine(arguments.jobs.jobs, console).progress(progress.clone());
     let engine = arguments.depth.into_iter().fold(engine, Engine::depth);
-    let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
+    let tune = (!arguments.no_tune).then(|| TuneRequest { lookups, ..TuneRequest::default() });
     let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune });
     progress.end();
     if let Some(found) = page.as_ref().err().and_then(Fault::other_format) {

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use filterblock::LegacyHash;
-use filterblock_engine::{MAX_JOBS, Policy, Request, report::Tuned};
+use filterblock_engine::{MAX_JOBS, Policy, TuneRequest, report::Tuned};
 
 use super::arguments::{Limits, Paths, bytes, exit_status};
 use super::keys;
@@ -94,8 +94,8 @@ fn policy(name: &str) -> Result<Policy, String> {
 }
 
 impl Arguments {
-    fn request(&self) -> Result<Request, String> {
+    fn request(&self) -> Result<TuneRequest, String> {
         let lookups = keys::read(Vec::new(), self.lookups.as_deref(), self.hex)?;
-        Ok(Request { lookups, budget: self.budget, all: self.all, policy: self.policy })
+        Ok(TuneRequest { lookups, budget: self.budget, all: self.all, policy: self.policy })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{EntryRef, EntryTag, Fault, FileRole, ScanLine, Tuned};
-use filterblock_engine::{Engine, Files, Inputs, MemoryStorage, Request, ScanRequest};
+use filterblock_engine::{Engine, Files, Inputs, MemoryStorage, ScanRequest, TuneRequest};
 
 use super::*;
 
@@ -230,7 +230,9 @@ fn advice_and_pages_come_from_wherever_files_are() {
         let engine = Engine::new().files(files);
         let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() };
         let mut lines = Vec::new();
-        engine.tune(inputs, &Request::default(), &mut |tuned: Tuned| tuned.write_json(&mut lines)).unwrap();
+        engine
+            .tune(inputs, &TuneRequest::default(), &mut |tuned: Tuned| tuned.write_json(&mut lines))
+            .unwrap();
         // A page with advice would try all filters again, which takes a long time.
         let request = PageRequest { tune: None, ..PageRequest::default() };
         let page = engine.page(path, &request).unwrap();

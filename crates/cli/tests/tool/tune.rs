@@ -7,7 +7,7 @@ use std::path::Path;
 
 use filterblock::table::{Compression, IdbComparator, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, SharedPolicy};
-use filterblock_engine::{Engine, Inputs, Request, report::Tuned};
+use filterblock_engine::{Engine, Inputs, TuneRequest, report::Tuned};
 
 use super::manifest::{BYTEWISE, Edit, copy_of, internal_key, log};
 use super::repair::idb_key;
@@ -370,7 +370,7 @@ pub(super) fn within(max_output: u64, path: &Path) -> Value {
     let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() };
     let mut line = Vec::new();
     let engine = Engine::new().max_output(max_output);
-    engine.tune(inputs, &Request::default(), &mut |tuned: Tuned| tuned.write_json(&mut line)).unwrap();
+    engine.tune(inputs, &TuneRequest::default(), &mut |tuned: Tuned| tuned.write_json(&mut line)).unwrap();
     serde_json::from_slice(&line).unwrap()
 }
 

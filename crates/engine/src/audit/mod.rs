@@ -2,7 +2,6 @@
 
 pub(crate) mod correct;
 pub(crate) mod current_manifest;
-pub(crate) mod file_type;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
 #[cfg(not(target_os = "unknown"))]

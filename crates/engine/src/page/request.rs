@@ -9,7 +9,7 @@ use super::report::body;
 use super::verdict::facts;
 use super::words::text;
 use crate::audit::overview::{Kind, Overview};
-use crate::audit::tune::{Request, advise};
+use crate::audit::tune::{TuneRequest, advise};
 use crate::engine::Engine;
 use crate::repair::RepairRequest;
 use crate::report::{Advice, Basis, Candidate, Fault, RepairReport, Tuning};
@@ -24,12 +24,12 @@ pub struct PageRequest {
     pub verify: bool,
     /// The request to try other filters, if they are to be tried. They never are for a folder of tables that is no
     /// database.
-    pub tune: Option<Request>,
+    pub tune: Option<TuneRequest>,
 }
 
 impl Default for PageRequest {
     fn default() -> Self {
-        Self { verify: true, tune: Some(Request::default()) }
+        Self { verify: true, tune: Some(TuneRequest::default()) }
     }
 }
 

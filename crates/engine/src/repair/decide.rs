@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::Prefer;
 use super::lost::{Losses, Place};
-use super::members::Member;
+use super::members::OldFile;
 use super::merge::Entry;
 use super::order::KeyOrder;
 use crate::report::{RepairSums, StaleKey};
@@ -15,7 +15,7 @@ const MAX_STALE: usize = 10_000;
 
 /// The newest version of the current key in the live or in the obsolete files.
 #[derive(Default)]
-struct Newest {
+struct Candidate {
     is_set: bool,
     sequence: u64,
     is_value: bool,
@@ -25,7 +25,7 @@ struct Newest {
     is_checksummed: bool,
 }
 
-impl Newest {
+impl Candidate {
     fn offer(&mut self, entry: &Entry<'_>, place: Place) {
         // Of one sequence number, prefers entries with correct checksums, then values, then the topmost level, then the
         // first entry, which LevelDB iterates over.
@@ -47,14 +47,14 @@ impl Newest {
 }
 
 /// Takes the entries of all files in order, and passes the keys of the new database to a sink.
-pub(super) struct Decider<'m> {
-    members: &'m [Member],
+pub(super) struct VersionChooser<'m> {
+    members: &'m [OldFile],
     order: &'m KeyOrder,
     prefer: Prefer,
     pub(super) losses: Losses,
     key: Vec<u8>,
-    live: Newest,
-    old: Newest,
+    live: Candidate,
+    old: Candidate,
     pub(super) sums: RepairSums,
     pub(super) stale_keys: Vec<StaleKey>,
 }
@@ -67,26 +67,26 @@ pub(super) struct SavedKey<'s> {
 }
 
 /// Takes keys in ascending order.
-pub(super) trait Sink {
+pub(super) trait KeySink {
     fn put(&mut self, key: SavedKey<'_>) -> Result<()>;
 }
 
-impl<'m> Decider<'m> {
-    pub(super) fn new(members: &'m [Member], order: &'m KeyOrder, prefer: Prefer, losses: Losses) -> Self {
+impl<'m> VersionChooser<'m> {
+    pub(super) fn new(members: &'m [OldFile], order: &'m KeyOrder, prefer: Prefer, losses: Losses) -> Self {
         Self {
             members,
             order,
             prefer,
             losses,
             key: Vec::new(),
-            live: Newest::default(),
-            old: Newest::default(),
+            live: Candidate::default(),
+            old: Candidate::default(),
             sums: RepairSums::default(),
             stale_keys: Vec::new(),
         }
     }
 
-    pub(super) fn add(&mut self, entry: &Entry<'_>, sink: &mut dyn Sink) -> Result<()> {
+    pub(super) fn add(&mut self, entry: &Entry<'_>, sink: &mut dyn KeySink) -> Result<()> {
         let has_key = self.live.is_set || self.old.is_set;
         if has_key && self.order.compare(&self.key, entry.user_key).is_ne() {
             self.end_of_key(sink)?;
@@ -106,11 +106,11 @@ impl<'m> Decider<'m> {
         Ok(())
     }
 
-    pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+    pub(super) fn finish(&mut self, sink: &mut dyn KeySink) -> Result<()> {
         if self.live.is_set || self.old.is_set { self.end_of_key(sink) } else { Ok(()) }
     }
 
-    fn end_of_key(&mut self, sink: &mut dyn Sink) -> Result<()> {
+    fn end_of_key(&mut self, sink: &mut dyn KeySink) -> Result<()> {
         let place = self.live.is_set.then(|| self.place_of(self.live.file));
         let covering = self.covering(place);
         let is_newer = self.old.is_set && (!self.live.is_set || self.old.sequence > self.live.sequence);

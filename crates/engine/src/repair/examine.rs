@@ -171,7 +171,7 @@ pub(super) fn check_format(input: Input<'_>, listing: &Listing, manifests: &Mani
     let files = listing.files.iter().map(|file| (file.kind, file.number, Path::new(&file.name)));
     let files: Vec<_> = files.chain(foreign).chain([current]).collect();
     let open = |path: &Path| Some(Box::new(input.open(path.to_str()?).ok()?) as _);
-    let manifest = manifests.trusted().map(|trusted| &trusted.manifest);
+    let manifest = manifests.chosen().map(|chosen| &chosen.manifest);
     match FoundFormat::of_files(manifest, manifests.other_format(), &files, &open) {
         Some(found) => Err(Failure::other_format(input.dir, &found)),
         None => Ok(()),

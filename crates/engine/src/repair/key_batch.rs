@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::mpsc::SyncSender;
 
-use super::decide::{SavedKey, Sink};
+use super::decide::{KeySink, SavedKey};
 use crate::write::{Failure, Result};
 
 /// Bytes of keys and values that go together.
@@ -25,7 +25,7 @@ struct Extents {
 }
 
 impl KeyBatch {
-    pub(super) fn put_all(&self, sink: &mut impl Sink) -> Result<()> {
+    pub(super) fn put_all(&self, sink: &mut impl KeySink) -> Result<()> {
         self.keys.iter().try_for_each(|&Extents { key, value, end, sequence }| {
             let part = |from, to| self.bytes.get(from..to).unwrap_or_default();
             sink.put(SavedKey { user_key: part(key, value), sequence, value: part(value, end) })
@@ -51,7 +51,7 @@ impl KeyQueue {
     }
 }
 
-impl Sink for KeyQueue {
+impl KeySink for KeyQueue {
     fn put(&mut self, SavedKey { user_key, sequence, value }: SavedKey<'_>) -> Result<()> {
         let KeyBatch { bytes, keys } = &mut self.batch;
         let key = bytes.len();

@@ -3,14 +3,14 @@
 use filterblock::KeyFormat;
 use filterblock::database::FileKind;
 
-use super::decide::Decider;
+use super::decide::VersionChooser;
 use super::doubt;
 use super::input::{LOST, Stray};
 use super::log_loss::{self, LogLoss};
 use super::lost::{Bound, Loss, Place};
 use super::manifests::{End, FoundManifest, is_newer};
-use super::members::{Member, Role, Saved};
-use super::survey::Survey;
+use super::members::{OldFile, Role, Salvaged};
+use super::salvage::Salvage;
 use super::table::Unsorted;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::{
@@ -30,7 +30,7 @@ const UNREAD: &str = "newer than the MANIFEST, and cannot be read whole";
 /// On a table that the lost records of the MANIFEST may have listed.
 const UNLISTED: &str = "not in the MANIFEST, whose end is missing, and cannot be read whole";
 
-pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
+pub(super) fn table_losses(members: &[OldFile]) -> Vec<Loss> {
     let mut losses = Vec::new();
     for (file, member) in members.iter().enumerate() {
         let Some(table) = member.table().filter(|_| member.role == Role::Live) else { continue };
@@ -47,34 +47,39 @@ pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
     losses
 }
 
-pub(super) fn log_losses(survey: &Survey<'_>) -> Vec<LogLoss> {
-    let live = survey.members.iter().filter(|member| member.role == Role::Live);
+pub(super) fn log_losses(salvage: &Salvage<'_>) -> Vec<LogLoss> {
+    let live = salvage.members.iter().filter(|member| member.role == Role::Live);
     let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
-    let after = survey.manifests.trusted().map(|trusted| trusted.manifest.last_sequence());
+    let after = salvage.manifests.chosen().map(|chosen| chosen.manifest.last_sequence());
     let after = after.filter(|last| *last <= MAX_SEQUENCE);
     log_loss::losses(&logs, after)
 }
 
-pub(super) fn write(report: &mut RepairReport, survey: &Survey<'_>, decided: Decider<'_>, logs: &[LogLoss]) {
-    report.manifest = survey.manifests.trusted().map(|trusted| trusted.name.clone());
-    report.comparator = Some(Name::cut(&survey.comparator));
-    report.is_comparator_assumed = survey.is_order_assumed;
-    report.files = files(survey);
-    report.losses = decided.losses.all.iter().map(|loss| loss_of(survey, loss)).collect();
+pub(super) fn write(
+    report: &mut RepairReport,
+    salvage: &Salvage<'_>,
+    decided: VersionChooser<'_>,
+    logs: &[LogLoss],
+) {
+    report.manifest = salvage.manifests.chosen().map(|chosen| chosen.name.clone());
+    report.comparator = Some(Name::cut(&salvage.comparator));
+    report.is_comparator_assumed = salvage.is_order_assumed;
+    report.files = files(salvage);
+    report.losses = decided.losses.all.iter().map(|loss| loss_of(salvage, loss)).collect();
     report.losses.extend(logs.iter().map(log_loss));
-    report.unknown = unknown(survey, logs);
-    report.notes.extend(notes(survey, logs));
-    report.notes.extend(survey.is_idb_by_name.then(|| IDB_BY_NAME.to_owned()));
-    report.notes.extend(survey.may_be_idb.then(|| MAY_BE_IDB.to_owned()));
+    report.unknown = unknown(salvage, logs);
+    report.notes.extend(notes(salvage, logs));
+    report.notes.extend(salvage.is_idb_by_name.then(|| IDB_BY_NAME.to_owned()));
+    report.notes.extend(salvage.may_be_idb.then(|| MAY_BE_IDB.to_owned()));
     report.stale_keys = decided.stale_keys;
-    let last = survey.members.iter().map(Member::last_sequence).max().unwrap_or_default();
+    let last = salvage.members.iter().map(OldFile::last_sequence).max().unwrap_or_default();
     let operations = logs.iter().map(LogLoss::operations);
     report.sums = RepairSums {
         bits_corrected: report.files.iter().map(|file| file.corrected.len() as u64).sum(),
         losses: report.losses.len() as u64,
         lost_writes: operations.sum(),
-        last_sequence: last.max(survey.manifests.last_sequence()),
-        old_size: survey.members.iter().map(|member| member.len).sum(),
+        last_sequence: last.max(salvage.manifests.last_sequence()),
+        old_size: salvage.members.iter().map(|member| member.len).sum(),
         ..decided.sums
     };
     // A file that is no longer used, or of the same age, is no damage.
@@ -89,16 +94,16 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey<'_>, decided: Dec
     report.is_complete =
         report.losses.is_empty() && report.unknown.is_empty() && report.sums.maybe_stale == 0;
     report.is_damaged =
-        !report.is_complete || survey.manifests.current().is_none() || report.files.iter().any(is_damage);
+        !report.is_complete || salvage.manifests.current().is_none() || report.files.iter().any(is_damage);
 }
 
 /// Facts that are no losses.
-fn notes(survey: &Survey<'_>, logs: &[LogLoss]) -> Vec<String> {
-    let live = survey.members.iter().filter(|member| member.role == Role::Live);
+fn notes(salvage: &Salvage<'_>, logs: &[LogLoss]) -> Vec<String> {
+    let live = salvage.members.iter().filter(|member| member.role == Role::Live);
     let has_no_loss = |name: &str| logs.iter().all(|loss| loss.log != name);
     let sound = live.filter_map(|member| Some((&*member.name, member.log()?)));
     let sound: Vec<_> = sound.filter(|(name, _)| has_no_loss(name)).collect();
-    let manifest = |end| survey.manifests.trusted().filter(|one| one.end == end).map(|one| &*one.name);
+    let manifest = |end| salvage.manifests.chosen().filter(|one| one.end == end).map(|one| &*one.name);
     let cut_manifest = manifest(End::Cut).map(|name| {
         format!("the last record of {name} is incomplete, as after a kill; no table has entries that it does not list")
     });
@@ -112,23 +117,23 @@ fn notes(survey: &Survey<'_>, logs: &[LogLoss]) -> Vec<String> {
     let zeros = sound.iter().filter(|(_, log)| log.end == End::Zeros).map(|(name, _)| *name);
     let zeros = listed(manifest(End::Zeros).into_iter().chain(zeros))
         .map(|names| format!("zeros at the end are reserved space, and no loss: {names}"));
-    let unread = listed(survey.unread.iter().map(|name| &**name))
+    let unread = listed(salvage.unread.iter().map(|name| &**name))
         .map(|names| format!("not read, though the names are like those of the database's files: {names}"));
-    let lost = survey
+    let lost = salvage
         .has_lost_folder
         .then(|| format!("the folder {LOST}/ was not read: LevelDB's RepairDB moves tables and logs there"));
-    let trusted = survey.manifests.trusted();
-    let current = trusted
-        .filter(|_| survey.manifests.current().is_none())
-        .map(|trusted| format!("CURRENT was missing or damaged; {} was used", trusted.name));
-    [current, unlisted(survey), cut_manifest, cut_log, zeros, unread, lost].into_iter().flatten().collect()
+    let chosen = salvage.manifests.chosen();
+    let current = chosen
+        .filter(|_| salvage.manifests.current().is_none())
+        .map(|chosen| format!("CURRENT was missing or damaged; {} was used", chosen.name));
+    [current, unlisted(salvage), cut_manifest, cut_log, zeros, unread, lost].into_iter().flatten().collect()
 }
 
-/// The tables that the MANIFEST missed, though it was trusted otherwise.
-fn unlisted(survey: &Survey<'_>) -> Option<String> {
-    let outdated = survey.manifests.outdated()?;
-    let is_missed = |it: &&Member| matches!(it.saved, Saved::Table(_)) && outdated.may_miss(it.number);
-    let missed = || survey.members.iter().filter(is_missed);
+/// The tables that the MANIFEST missed, though it was chosen otherwise.
+fn unlisted(salvage: &Salvage<'_>) -> Option<String> {
+    let outdated = salvage.manifests.outdated()?;
+    let is_missed = |it: &&OldFile| matches!(it.saved, Salvaged::Table(_)) && outdated.may_miss(it.number);
+    let missed = || salvage.members.iter().filter(is_missed);
     let names = listed(missed().map(|member| &*member.name))?;
     let entries = missed().filter_map(|member| Some(member.table()?.facts.entries)).sum();
     Some(match missed().count() {
@@ -151,24 +156,24 @@ fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<String> {
     (!first.is_empty()).then(|| format!("{}{more}", first.join(", ")))
 }
 
-fn unknown(survey: &Survey<'_>, logs: &[LogLoss]) -> Vec<Unknown> {
+fn unknown(salvage: &Salvage<'_>, logs: &[LogLoss]) -> Vec<Unknown> {
     let mut unknown = Vec::new();
-    match (survey.manifests.trusted(), survey.manifests.outdated()) {
-        (Some(trusted), _) => unknown.extend(doubt::reasons(survey, trusted)),
+    match (salvage.manifests.chosen(), salvage.manifests.outdated()) {
+        (Some(chosen), _) => unknown.extend(doubt::reasons(salvage, chosen)),
         (None, outdated) => {
             // Lost records may have named a later log.
             let has_log = |one: &FoundManifest| {
-                survey.members.iter().any(|it| it.log().is_some() && one.manifest.is_log_live(it.number))
+                salvage.members.iter().any(|it| it.log().is_some() && one.manifest.is_log_live(it.number))
             };
             let known = outdated.filter(|one| one.end == End::Whole || !has_log(one));
-            let logs = known.map(|one| doubt::missing_logs(survey, &one.manifest)).unwrap_or_default();
+            let logs = known.map(|one| doubt::missing_logs(salvage, &one.manifest)).unwrap_or_default();
             let what = match outdated {
                 Some(one) if one.end == End::Whole && !logs.is_empty() => None,
                 Some(one) if one.end == End::Whole => {
                     Some(format!("{} is older than the newest table", one.name))
                 }
                 Some(one) => Some(format!("the end of {} is missing", one.name)),
-                None if survey.manifests.all().is_empty() => Some("there is no MANIFEST".to_owned()),
+                None if salvage.manifests.all().is_empty() => Some("there is no MANIFEST".to_owned()),
                 None => Some("no MANIFEST can be used".to_owned()),
             };
             let files = what.map(|what| format!("{what}, so another table or log may be missing unnoticed"));
@@ -180,36 +185,36 @@ fn unknown(survey: &Survey<'_>, logs: &[LogLoss]) -> Vec<Unknown> {
         let what = "writes are lost from logs, so any key may have had a newer value";
         unknown.push(Unknown::Writes(what.to_owned()));
     }
-    if survey.members.iter().filter_map(Member::log).any(|log| log.end == End::Hidden) {
+    if salvage.members.iter().filter_map(OldFile::log).any(|log| log.end == End::Hidden) {
         let what = "zeros in the middle of a log hide writes, so writes may be lost from it";
         unknown.push(Unknown::Writes(what.to_owned()));
     }
     unknown
 }
 
-fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
-    let trusted = survey.manifests.trusted();
-    let manifests = survey.manifests.all().iter().map(|one| RepairedFile {
+fn files(salvage: &Salvage<'_>) -> Vec<RepairedFile> {
+    let chosen = salvage.manifests.chosen();
+    let manifests = salvage.manifests.all().iter().map(|one| RepairedFile {
         kind: RepairedKind::Manifest,
-        role: match trusted {
-            Some(trusted) if trusted.name == one.name => RepairRole::Used,
+        role: match chosen {
+            Some(chosen) if chosen.name == one.name => RepairRole::Used,
             _ => RepairRole::NotUsed,
         },
         size: Some(one.len),
         entries: one.manifest.records(),
         corrected: one.patches.iter().map(|patch| patch.offset).collect(),
-        losses: u64::from(one.distrust.is_some()),
+        losses: u64::from(one.rejection.is_some()),
         note: joined([
             renamed(&one.name, FileKind::Manifest, one.number),
-            one.distrust.as_ref().or(one.skipped.as_ref()).cloned(),
+            one.rejection.as_ref().or(one.skipped.as_ref()).cloned(),
         ]),
         name: one.name.clone(),
         ..RepairedFile::default()
     });
-    let records = survey.manifests.tables();
-    let members = survey.members.iter().map(|member| {
+    let records = salvage.manifests.tables();
+    let members = salvage.members.iter().map(|member| {
         let role = match (&member.saved, &member.role) {
-            (Saved::Missing(_) | Saved::Unreadable(..), _) => RepairRole::Missing,
+            (Salvaged::Missing(_) | Salvaged::Unreadable(..), _) => RepairRole::Missing,
             (_, Role::Live) => RepairRole::Live,
             (_, Role::Obsolete) => RepairRole::Obsolete,
             (_, Role::ObsoleteBetween(..)) => RepairRole::PartlyObsolete,
@@ -217,8 +222,8 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
         let (table, log) = (member.table(), member.log());
         let patches = table.map(|table| &table.patches).or(log.map(|log| &log.patches));
         let note = match &member.saved {
-            Saved::Unreadable(_, why) => Some(why.clone()),
-            _ => match trusted.filter(|one| doubt::is_unread(member, one)) {
+            Salvaged::Unreadable(_, why) => Some(why.clone()),
+            _ => match chosen.filter(|one| doubt::is_unread(member, one)) {
                 Some(one) if is_newer(&one.manifest, member.number) => Some(UNREAD.to_owned()),
                 Some(_) => Some(UNLISTED.to_owned()),
                 None => table.and_then(|table| table.carved.clone()),
@@ -227,7 +232,7 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
         let kind = if log.is_some() { FileKind::Log } else { FileKind::Table };
         let unsorted = table.is_some_and(|table| table.facts.unsorted >= Some(Unsorted::InBlocks));
         let unsorted = unsorted.then(|| "keys are out of order, and were sorted".to_owned());
-        let overlapped = trusted.filter(|_| member.role == Role::Live && table.is_some()).and_then(|one| {
+        let overlapped = chosen.filter(|_| member.role == Role::Live && table.is_some()).and_then(|one| {
             let live = one.manifest.table(member.number)?;
             let other = one.manifest.overlapped_by(live)?;
             Some(format!("overlaps {} on level {}", FileKind::Table.file_name(other.number), live.level))
@@ -240,7 +245,7 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
             kind: if log.is_some() { RepairedKind::Log } else { RepairedKind::Table },
             role,
             level,
-            size: (!matches!(member.saved, Saved::Missing(_))).then_some(member.len),
+            size: (!matches!(member.saved, Salvaged::Missing(_))).then_some(member.len),
             entries: table
                 .map(|table| table.facts.entries.saturating_add(table.saved_partly))
                 .or(log.map(|log| log.operations))
@@ -257,7 +262,7 @@ fn files(survey: &Survey<'_>) -> Vec<RepairedFile> {
             name: member.name.clone(),
         }
     });
-    let mut files: Vec<_> = manifests.chain(members).chain(strays(survey)).collect();
+    let mut files: Vec<_> = manifests.chain(members).chain(strays(salvage)).collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     files
 }
@@ -273,16 +278,16 @@ fn joined<const N: usize>(remarks: [Option<String>; N]) -> Option<String> {
 }
 
 /// Names without a file that may stand for a file of the database.
-fn strays(survey: &Survey<'_>) -> impl Iterator<Item = RepairedFile> {
+fn strays(salvage: &Salvage<'_>) -> impl Iterator<Item = RepairedFile> {
     let may_matter = |stray: &&Stray| {
-        let trusted = survey.manifests.trusted().map(|trusted| &trusted.manifest);
+        let chosen = salvage.manifests.chosen().map(|chosen| &chosen.manifest);
         match stray.kind {
-            FileKind::Table => trusted.is_none_or(|trusted| is_newer(trusted, stray.number)),
-            FileKind::Log => trusted.is_none_or(|trusted| trusted.is_log_live(stray.number)),
+            FileKind::Table => chosen.is_none_or(|chosen| is_newer(chosen, stray.number)),
+            FileKind::Log => chosen.is_none_or(|chosen| chosen.is_log_live(stray.number)),
             _ => true,
         }
     };
-    survey.strays.iter().filter(may_matter).map(|stray| {
+    salvage.strays.iter().filter(may_matter).map(|stray| {
         let (kind, role) = match stray.kind {
             FileKind::Table => (RepairedKind::Table, RepairRole::Missing),
             FileKind::Log => (RepairedKind::Log, RepairRole::Missing),
@@ -293,9 +298,9 @@ fn strays(survey: &Survey<'_>) -> impl Iterator<Item = RepairedFile> {
     })
 }
 
-fn loss_of(survey: &Survey<'_>, loss: &Loss) -> LossReport {
+fn loss_of(salvage: &Salvage<'_>, loss: &Loss) -> LossReport {
     let key = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.user_key.clone());
-    let member = survey.members.get(loss.file);
+    let member = salvage.members.get(loss.file);
     let bytes = &loss.range.bytes;
     debug_assert!(loss.place >= Place::LOGS, "tables are older than logs");
     LossReport {

@@ -46,8 +46,8 @@ impl LogLoss {
     }
 }
 
-/// Finds the losses in consecutive logs. `after`: the last sequence number of the trusted MANIFEST, after which the
-/// first log must leave no gap. `None`: no MANIFEST is trusted, or the number is greater than any can be.
+/// Finds the losses in consecutive logs. `after`: the last sequence number of the chosen MANIFEST, after which the
+/// first log must leave no gap. `None`: no MANIFEST is chosen, or the number is greater than any can be.
 pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogLoss> {
     // Tables may have writes of the first log, too, so damage at its beginning is always reported.
     let (mut losses, mut last, mut is_of_log) = (Vec::new(), after, false);

@@ -133,7 +133,7 @@ pub(super) struct Place(u8, u64);
 impl Place {
     /// Within logs, sequence numbers decide.
     pub(super) const LOGS: Self = Self(0, 0);
-    /// Without a trusted MANIFEST that lists it, no table is known to be newer.
+    /// Without a chosen MANIFEST that lists it, no table is known to be newer.
     pub(super) const ANY_TABLE: Self = Self(2, 0);
 
     /// True if on a higher level. Logs are above all levels.

@@ -1,4 +1,4 @@
-//! All MANIFESTs of a database, and the one that can be trusted.
+//! All MANIFESTs of a database, and the one that can be chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -29,7 +29,7 @@ pub(super) struct FoundManifest {
     /// Wrong bits that were corrected.
     pub(super) patches: Vec<Patch>,
     /// Why not to trust this MANIFEST, if so.
-    pub(super) distrust: Option<String>,
+    pub(super) rejection: Option<String>,
     /// Why another MANIFEST is preferred, if one is.
     pub(super) skipped: Option<String>,
     /// The format that the file is of, if that is not LevelDB's.
@@ -75,9 +75,9 @@ type Rank = (bool, bool, u64, u64);
 
 pub(super) struct Manifests {
     found: Vec<FoundManifest>,
-    /// The index of the MANIFEST that is trusted. `None`: no MANIFEST is trusted.
-    trusted: Option<usize>,
-    /// The index of the MANIFEST that was trusted until a table turned out to have entries of its own.
+    /// The index of the MANIFEST that is chosen. `None`: no MANIFEST is chosen.
+    chosen: Option<usize>,
+    /// The index of the MANIFEST that was chosen until a table turned out to have entries of its own.
     outdated: Option<usize>,
     /// The name and the number of the MANIFEST that CURRENT names. `None`: CURRENT is missing or damaged.
     current: Option<(String, u64)>,
@@ -94,8 +94,8 @@ impl Manifests {
         let files = &listing.files;
         let tables = files.iter().filter(|file| file.kind == FileKind::Table);
         let tables: BTreeSet<u64> = tables.map(|file| file.number).collect();
-        for one in found.iter_mut().filter(|one| one.distrust.is_none()) {
-            one.distrust = disagreement(&one.manifest, files, &tables, whole);
+        for one in found.iter_mut().filter(|one| one.rejection.is_none()) {
+            one.rejection = disagreement(&one.manifest, files, &tables, whole);
         }
         let current = input.open("CURRENT").ok().and_then(|file| {
             let len = usize::try_from(file.len().ok()?).ok()?.min(MAX_CURRENT);
@@ -113,56 +113,56 @@ impl Manifests {
             let is_current = current.as_ref().is_some_and(|(name, _)| *name == one.name);
             (is_newest, is_current, of.next_file_number(), of.last_sequence())
         };
-        let ranks = found.iter().enumerate().filter(|(_, one)| one.distrust.is_none());
+        let ranks = found.iter().enumerate().filter(|(_, one)| one.rejection.is_none());
         let ranks: Vec<_> = ranks.map(|(at, one)| (at, rank(one))).collect();
-        let trusted = ranks.iter().max_by_key(|(_, rank)| *rank).copied();
-        if let Some((chosen, best)) = trusted {
+        let chosen = ranks.iter().max_by_key(|(_, rank)| *rank).copied();
+        if let Some((chosen, best)) = chosen {
             let name = found.get(chosen).map(|one| one.name.clone()).unwrap_or_default();
             for (at, rank) in ranks.into_iter().filter(|(at, _)| *at != chosen) {
                 let why = skipped(&name, best, rank);
                 found.get_mut(at).into_iter().for_each(|one| one.skipped = Some(why.clone()));
             }
         }
-        Self { found, trusted: trusted.map(|(at, _)| at), outdated: None, current }
+        Self { found, chosen: chosen.map(|(at, _)| at), outdated: None, current }
     }
 
-    /// Returns a message about a MANIFEST that is later than the trusted one, if the database may have used it last.
+    /// Returns a message about a MANIFEST that is later than the chosen one, if the database may have used it last.
     pub(super) fn later(&self, strays: &[Stray]) -> Option<String> {
-        let trusted = self.trusted()?;
+        let chosen = self.chosen()?;
         if let Some((name, number)) = &self.current {
             let is_there = self.found.iter().any(|one| one.name == *name);
-            let how = if is_there { "is not trusted" } else { "is missing" };
-            return (*number > trusted.number).then(|| format!("CURRENT names {name}, which {how}"));
+            let how = if is_there { "is not chosen" } else { "is missing" };
+            return (*number > chosen.number).then(|| format!("CURRENT names {name}, which {how}"));
         }
         let strays = strays.iter().filter(|stray| stray.kind == FileKind::Manifest);
         let all = self.found.iter().map(|one| (one.number, &one.name));
         let all = all.chain(strays.map(|stray| (stray.number, &stray.name)));
-        let (_, later) = all.max().filter(|(number, _)| *number > trusted.number)?;
-        Some(format!("{later} is later than {}, and CURRENT names neither", trusted.name))
+        let (_, later) = all.max().filter(|(number, _)| *number > chosen.number)?;
+        Some(format!("{later} is later than {}, and CURRENT names neither", chosen.name))
     }
 
-    pub(super) fn trusted(&self) -> Option<&FoundManifest> {
-        self.found.get(self.trusted?)
+    pub(super) fn chosen(&self) -> Option<&FoundManifest> {
+        self.found.get(self.chosen?)
     }
 
     pub(super) fn outdated(&self) -> Option<&FoundManifest> {
         self.found.get(self.outdated?)
     }
 
-    /// Stops trusting the trusted MANIFEST, for the reason `why`. None is trusted then, as the others were skipped.
-    pub(super) fn distrust(&mut self, why: String) {
-        self.outdated = self.trusted;
-        let Some(one) = self.trusted.take().and_then(|at| self.found.get_mut(at)) else { return };
-        one.distrust = Some(why);
-        let reason = format!("{} was preferred, and is not trusted either", one.name);
+    /// Stops trusting the chosen MANIFEST, for the reason `why`. None is chosen then, as the others were skipped.
+    pub(super) fn reject(&mut self, why: String) {
+        self.outdated = self.chosen;
+        let Some(one) = self.chosen.take().and_then(|at| self.found.get_mut(at)) else { return };
+        one.rejection = Some(why);
+        let reason = format!("{} was preferred, and is not chosen either", one.name);
         for other in self.found.iter_mut().filter(|other| other.skipped.is_some()) {
             other.skipped = Some(reason.clone());
         }
     }
 
-    /// The format that one of the MANIFESTs is of, if that is not LevelDB's. `None` also if a MANIFEST is trusted.
+    /// The format that one of the MANIFESTs is of, if that is not LevelDB's. `None` also if a MANIFEST is chosen.
     pub(super) fn other_format(&self) -> Option<OtherFormat> {
-        let found = self.found.iter().filter(|_| self.trusted.is_none());
+        let found = self.found.iter().filter(|_| self.chosen.is_none());
         found.filter_map(|one| one.other_format).next()
     }
 
@@ -175,9 +175,9 @@ impl Manifests {
         &self.found
     }
 
-    /// The comparator that the trusted MANIFEST names, or else the newest one that names any.
+    /// The comparator that the chosen MANIFEST names, or else the newest one that names any.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
-        let all = self.trusted().into_iter().chain(self.found.iter().rev());
+        let all = self.chosen().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()
     }
 
@@ -187,9 +187,9 @@ impl Manifests {
         all.filter(|last| *last <= MAX_SEQUENCE).max().unwrap_or_default()
     }
 
-    /// The records of tables by number: the trusted MANIFEST's or, if that lacks the table, the newest that lists it.
+    /// The records of tables by number: the chosen MANIFEST's or, if that lacks the table, the newest that lists it.
     pub(super) fn tables(&self) -> BTreeMap<u64, &LiveTable> {
-        let all = self.found.iter().chain(self.trusted());
+        let all = self.found.iter().chain(self.chosen());
         all.flat_map(|one| one.manifest.tables()).map(|table| (table.number, table)).collect()
     }
 }
@@ -252,7 +252,7 @@ fn read(input: Input<'_>, file: &InputFile) -> io::Result<FoundManifest> {
         end,
         manifest: scan.manifest,
         patches,
-        distrust: lost.or(damage),
+        rejection: lost.or(damage),
         skipped: None,
         other_format,
     })

@@ -9,16 +9,16 @@ use super::order::KeyOrder;
 use super::table::SavedTable;
 
 /// A file, or a table that is missing.
-pub(super) struct Member {
+pub(super) struct OldFile {
     pub(super) name: String,
     pub(super) number: u64,
     pub(super) len: u64,
-    pub(super) saved: Saved,
+    pub(super) saved: Salvaged,
     pub(super) place: Place,
     pub(super) role: Role,
 }
 
-pub(super) enum Saved {
+pub(super) enum Salvaged {
     Table(SavedTable),
     Log(SavedLog),
     /// There is no such file.
@@ -36,18 +36,18 @@ pub(super) enum Role {
     ObsoleteBetween(Vec<u8>, Vec<u8>),
 }
 
-impl Member {
+impl OldFile {
     /// `None`: a log.
     pub(super) const fn table(&self) -> Option<&SavedTable> {
         match &self.saved {
-            Saved::Table(table) | Saved::Missing(table) | Saved::Unreadable(table, _) => Some(table),
-            Saved::Log(_) => None,
+            Salvaged::Table(table) | Salvaged::Missing(table) | Salvaged::Unreadable(table, _) => Some(table),
+            Salvaged::Log(_) => None,
         }
     }
 
     pub(super) const fn log(&self) -> Option<&SavedLog> {
         match &self.saved {
-            Saved::Log(log) => Some(log),
+            Salvaged::Log(log) => Some(log),
             _ => None,
         }
     }

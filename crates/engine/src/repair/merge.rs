@@ -6,7 +6,7 @@ use std::io;
 
 use filterblock::KeyFormat;
 
-use super::members::{Member, Saved};
+use super::members::{OldFile, Salvaged};
 use super::operations::{LogEntry, Operations, RunCursor};
 use super::order::KeyOrder;
 use super::table::{SavedTable, TableCursor};
@@ -74,7 +74,7 @@ pub(super) const STEP: u32 = 4096;
 
 pub(super) struct Merge<'m> {
     pub(super) input: Input<'m>,
-    pub(super) members: &'m [Member],
+    pub(super) members: &'m [OldFile],
     /// Of the logs and of damaged blocks, sorted.
     pub(super) operations: &'m Operations<'m>,
     pub(super) order: &'m KeyOrder,
@@ -91,7 +91,7 @@ impl<'m> Merge<'m> {
     pub(super) fn run(&self, mut each: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
         let (mut sources, mut heap) = (Vec::new(), BinaryHeap::new());
         for (file, member) in self.members.iter().enumerate() {
-            let Saved::Table(table) = &member.saved else { continue };
+            let Salvaged::Table(table) = &member.saved else { continue };
             // The entries of an unsorted table are among the operations.
             let smallest = table.facts.smallest.as_ref().filter(|_| table.facts.unsorted.is_none());
             let Some(smallest) = smallest else { continue };

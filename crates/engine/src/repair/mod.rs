@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! 1  databases of other programs, which are refused; all MANIFESTs,    examine, manifests, key_order
-//!    and the one that can be trusted; the order of keys
+//!    and the one that can be chosen; the order of keys
 //! 2  the readable parts of each table and each log; one wrong bit      table, log, batch; `audit::correct`
 //!    under a checksum is corrected with its help
-//! 3  the live files, according to the MANIFEST or by entries that      survey, members, roles
+//! 3  the live files, according to the MANIFEST or by entries that      salvage, members, roles
 //!    files share
 //! 4  the losses, and their places                                      lost, log_loss
 //! 5  all entries in order; the newest version of each key, and         merge, decide
@@ -33,8 +33,8 @@ mod merge;
 mod operations;
 mod roles;
 mod run;
+mod salvage;
 mod shape;
-mod survey;
 mod table;
 mod tables;
 #[cfg(all(test, unix))]

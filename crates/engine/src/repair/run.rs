@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use super::decide::{Decider, SavedKey, Sink};
+use super::decide::{KeySink, SavedKey, VersionChooser};
 use super::key_batch::{KeyBatch, KeyQueue};
 use super::lost::Losses;
-use super::members::Member;
+use super::members::OldFile;
 use super::merge::Merge;
-use super::survey::Survey;
+use super::salvage::Salvage;
 use super::tables::{NewTable, NewTables, Shape, manifest, manifest_name, verify};
-use super::{RepairRequest, ledger, shape};
+use super::{RepairRequest, ledger, roles, shape};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
 use crate::run::number_of_jobs;
@@ -68,23 +68,24 @@ impl Engine {
 }
 
 fn repair(input: Input<'_>, request: &RepairRequest, output: &mut dyn Output) -> Result<RepairReport> {
-    let survey = Survey::take(input, request, &mut *output)?;
-    has_entries(&survey, input)?;
+    let mut salvage = Salvage::take(input, request, &mut *output)?;
+    roles::decide(&mut salvage, input)?;
+    has_entries(&salvage, input)?;
     let mut report = RepairReport::default();
-    if !survey.output.is_wanted() {
+    if !salvage.output.is_wanted() {
         report.status = RepairStatus::DryRun;
-        decide(&survey, input, request, &mut Nowhere, &mut report)?;
+        decide(&salvage, input, request, &mut Nowhere, &mut report)?;
         return Ok(report);
     }
-    let chosen = shape::choose(&survey.members, &survey.order, request, input)?;
-    let tables = write(&survey, input, request, chosen.shape, &mut report)?;
-    let path = survey.output.path_of(&manifest_name());
-    let manifest = manifest(&tables, &survey.comparator, report.sums.last_sequence, &path)?;
+    let chosen = shape::choose(&salvage.members, &salvage.order, request, input)?;
+    let tables = write(&salvage, input, request, chosen.shape, &mut report)?;
+    let path = salvage.output.path_of(&manifest_name());
+    let manifest = manifest(&tables, &salvage.comparator, report.sums.last_sequence, &path)?;
     let current = format!("{}\n", manifest_name());
     for (name, contents) in [(manifest_name(), manifest), ("CURRENT".to_owned(), current.into_bytes())] {
-        write_file(survey.output, &name, &contents)?;
+        write_file(salvage.output, &name, &contents)?;
     }
-    drop(survey);
+    drop(salvage);
     input.check()?;
     report.sums.tables = tables.len() as u64;
     report.sums.new_size = tables.iter().fold(0, |sum, table| sum.saturating_add(table.record.size));
@@ -98,18 +99,18 @@ fn repair(input: Input<'_>, request: &RepairRequest, output: &mut dyn Output) ->
 
 /// Writes all tables, and reads each back. With more than one job, merging, writing and reading go on beside each other.
 fn write(
-    survey: &Survey<'_>,
+    salvage: &Salvage<'_>,
     input: Input<'_>,
     request: &RepairRequest,
     shape: Shape,
     report: &mut RepairReport,
 ) -> Result<Vec<NewTable>> {
-    let (order, output) = (shape.order, survey.output);
+    let (order, output) = (shape.order, salvage.output);
     if number_of_jobs(input.engine.jobs) < 2 {
         let mut verified = Vec::new();
         let mut finish = |table| verify(table, output, order, input).map(|table| verified.push(table));
         let mut tables = NewTables::new(output, shape, input, &mut finish);
-        decide(survey, input, request, &mut tables, report)?;
+        decide(salvage, input, request, &mut tables, report)?;
         tables.finish()?;
         return Ok(verified);
     }
@@ -129,7 +130,7 @@ fn write(
         let verifier = thread::Builder::new().spawn_scoped(scope, verify_all).map_err(not_started)?;
         let maker = thread::Builder::new().spawn_scoped(scope, make_all).map_err(not_started)?;
         let mut queue = KeyQueue::new(keys);
-        let merged = decide(survey, input, request, &mut queue, report).and_then(|()| queue.finish());
+        let merged = decide(salvage, input, request, &mut queue, report).and_then(|()| queue.finish());
         drop(queue);
         let made = maker.join().unwrap_or_else(|_| Err(Failure::interrupted()));
         let verified: Result<Vec<_>> = verifier.join().unwrap_or_else(|_| Err(Failure::interrupted()));
@@ -140,16 +141,16 @@ fn write(
 }
 
 /// Refuses a database from which nothing can be saved.
-fn has_entries(survey: &Survey<'_>, input: Input<'_>) -> Result<()> {
-    if survey.members.iter().all(|member| entries(member) == 0) {
-        let files = counted(survey.members.len() as u64, "file");
+fn has_entries(salvage: &Salvage<'_>, input: Input<'_>) -> Result<()> {
+    if salvage.members.iter().all(|member| entries(member) == 0) {
+        let files = counted(salvage.members.len() as u64, "file");
         let why = format!("nothing can be saved: no block in {files} has its checksum");
         return Err(input.refused(why).of_kind(ErrorKind::Damaged));
     }
     Ok(())
 }
 
-fn entries(member: &Member) -> u64 {
+fn entries(member: &OldFile) -> u64 {
     member
         .table()
         .map_or(0, |table| table.facts.entries.max(table.saved_partly))
@@ -158,27 +159,27 @@ fn entries(member: &Member) -> u64 {
 
 /// Merges all entries, passes the keys of the new database to `sink`, and fills the report.
 fn decide(
-    survey: &Survey<'_>,
+    salvage: &Salvage<'_>,
     input: Input<'_>,
     request: &RepairRequest,
-    sink: &mut dyn Sink,
+    sink: &mut dyn KeySink,
     report: &mut RepairReport,
 ) -> Result<()> {
-    let Survey { members, operations, order, .. } = survey;
+    let Salvage { members, operations, order, .. } = salvage;
     let losses = Losses::new(ledger::table_losses(members), *order);
-    let logs = ledger::log_losses(survey);
-    let mut decider = Decider::new(members, order, request.prefer, losses);
+    let logs = ledger::log_losses(salvage);
+    let mut chooser = VersionChooser::new(members, order, request.prefer, losses);
     let merge = Merge { input, members, operations, order };
-    merge.run(|entry| decider.add(&entry, sink))?;
-    decider.finish(sink)?;
-    ledger::write(report, survey, decider, &logs);
+    merge.run(|entry| chooser.add(&entry, sink))?;
+    chooser.finish(sink)?;
+    ledger::write(report, salvage, chooser, &logs);
     Ok(())
 }
 
 /// Drops all keys, for a dry run.
 struct Nowhere;
 
-impl Sink for Nowhere {
+impl KeySink for Nowhere {
     fn put(&mut self, _: SavedKey<'_>) -> Result<()> {
         Ok(())
     }

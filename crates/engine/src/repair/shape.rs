@@ -7,7 +7,7 @@ use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 
 use super::RepairRequest;
 use super::ledger::table_losses;
-use super::members::{Member, Role};
+use super::members::{OldFile, Role};
 use super::order::KeyOrder;
 use super::table::SavedTable;
 use super::tables::Shape;
@@ -33,7 +33,7 @@ pub(super) struct Chosen {
 }
 
 pub(super) fn choose(
-    members: &[Member],
+    members: &[OldFile],
     order: &KeyOrder,
     request: &RepairRequest,
     input: Input<'_>,
@@ -93,11 +93,11 @@ pub(super) fn choose(
 }
 
 /// True if the comparator may treat keys with other bytes as equal to one of the new database.
-fn has_ambiguous_keys(members: &[Member]) -> bool {
+fn has_ambiguous_keys(members: &[OldFile]) -> bool {
     // Obsolete files count where entries of live ones are lost.
     let is_any_lost = !table_losses(members).is_empty();
-    let may_count = |member: &&Member| is_any_lost || member.role != Role::Obsolete;
-    members.iter().filter(may_count).any(Member::has_ambiguous_keys)
+    let may_count = |member: &&OldFile| is_any_lost || member.role != Role::Obsolete;
+    members.iter().filter(may_count).any(OldFile::has_ambiguous_keys)
 }
 
 /// The hash that the filters of live tables reveal. Refuses if they reveal none, since the two hashes of lost keys and of
@@ -115,7 +115,7 @@ fn hash_told(input: Input<'_>, live: &Live<'_>) -> Result<LegacyHash> {
     }
 }
 
-type Live<'m> = [(&'m Member, &'m SavedTable)];
+type Live<'m> = [(&'m OldFile, &'m SavedTable)];
 
 fn most_common(live: &Live<'_>) -> Option<String> {
     let mut counts = BTreeMap::<&str, u64>::new();

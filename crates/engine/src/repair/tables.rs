@@ -6,7 +6,7 @@ use filterblock::SharedPolicy;
 use filterblock::database::{FileKind, LiveTable, VersionEdit};
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
-use super::decide::{SavedKey, Sink};
+use super::decide::{KeySink, SavedKey};
 use super::order::KeyOrder;
 use crate::walk::TableRecord;
 use crate::write::{Failure, Input, Output, OutputFile, Result, encode_manifest, read_back, release};
@@ -93,7 +93,7 @@ impl<'o> NewTables<'o> {
     }
 }
 
-impl Sink for NewTables<'_> {
+impl KeySink for NewTables<'_> {
     fn put(&mut self, SavedKey { user_key, sequence, value }: SavedKey<'_>) -> Result<()> {
         let mut key = std::mem::take(&mut self.key);
         key.clear();

@@ -8,7 +8,8 @@ use filterblock::quote;
 use super::commands::commands;
 use super::conditions::{SEE_PROGRAMS, condition_text, obstacle_text};
 use super::folder::format_details;
-use super::numbers::{count, counted, size};
+use super::numbers::{bits_text, blocks, count, counted, rough_size, size, size_range};
+use super::sentences::{capitalized, sentence, some_of};
 use crate::report::{
     Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, DEFAULT_BITS, Damage, DamagedPart, Effect,
     FalseNegatives, HugeManifest, Reads, Tuning, Verdict,
@@ -405,57 +406,6 @@ fn enough_lines(tuning: &Tuning) -> Vec<String> {
 fn size_change(now: &Effect, then: &Effect) -> String {
     let more = then.size.value - now.size.value;
     format!("{} {}", rough_size(more.abs()), if more < 0.0 { "less" } else { "more" })
-}
-
-/// Drops decimals, unless the size is less than ten of its unit.
-fn rough_size(bytes: f64) -> String {
-    let text = size(bytes as u64);
-    match text.split_once(' ').map(|(number, unit)| (number.parse::<f64>(), unit)) {
-        Some((Ok(number), unit)) if number >= 10.0 => format!("{number:.0} {unit}"),
-        _ => text,
-    }
-}
-
-/// `16 to 55 KiB`, or both with their units if these differ.
-fn size_range(from: f64, to: f64) -> String {
-    let [from, to] = [from, to].map(rough_size);
-    match from.split_once(' ').zip(to.split_once(' ')) {
-        Some(((number, unit), (_, other))) if unit == other => format!("{number} to {to}"),
-        _ => format!("{from} to {to}"),
-    }
-}
-
-/// A number of data blocks per lookup.
-pub fn blocks(number: f64) -> String {
-    format!("{number:.2}")
-}
-
-/// `10 bits per key`.
-pub fn bits_text(bits_per_key: u32) -> String {
-    format!("{bits_per_key} {} per key", if bits_per_key == 1 { "bit" } else { "bits" })
-}
-
-/// `text` with a capital letter at its beginning and, unless it ends with `.`, `!` or `?`, a full stop.
-pub(crate) fn sentence(text: &str) -> String {
-    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("{}{end}", capitalized(text))
-}
-
-/// `text` with a capital letter at its beginning.
-pub(crate) fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}", chars.as_str())
-}
-
-/// The first of `names`, and the number of the others: `000007.ldb and 2 more tables`.
-pub(crate) fn some_of(names: &[String], what: &str) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [one, other] => format!("{one} and {other}"),
-        [first, others @ ..] => format!("{first} and {} more {what}", count(others.len() as u64)),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What has to be so for advice to hold, and what comes before it, in words.
 
-use super::advice::blocks;
+use super::blocks;
 use crate::audit::Policy;
 use crate::report::{Action, Advice, Condition, Obstacle, Rebuild, SimilarKind};
 

@@ -9,13 +9,13 @@ mod notes;
 mod numbers;
 mod problems;
 mod repair;
+mod sentences;
 mod shell_word;
 
+pub(crate) use self::sentences::{capitalized, sentence, some_of};
 pub use advice::{
     AdviceText, BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, advice_text,
-    bits_text, blocks,
 };
-pub(crate) use advice::{capitalized, sentence, some_of};
 pub use commands::{rebuild_command, repair_command};
 pub(crate) use conditions::programs;
 pub use conditions::similar_text;
@@ -23,8 +23,8 @@ pub use estimates::{about_count, about_size, estimate, interval, number};
 pub use folder::format_details;
 pub(crate) use notes::compression_names;
 pub use numbers::{
-    bits_per_entry, count, counted, counted_as, distinct_keys, entries, entry_sum, measured, or_dash,
-    percent, rate_interval, ratio, size,
+    bits_per_entry, bits_text, blocks, count, counted, counted_as, distinct_keys, entries, entry_sum,
+    measured, or_dash, percent, rate_interval, ratio, size,
 };
 pub use problems::{as_sentence, entries_text, error_text, problem_text};
 pub use repair::{RepairText, repair_text};

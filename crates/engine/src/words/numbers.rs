@@ -133,6 +133,34 @@ pub fn or_dash<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
+/// Drops decimals, unless the size is less than ten of its unit.
+pub(super) fn rough_size(bytes: f64) -> String {
+    let text = size(bytes as u64);
+    match text.split_once(' ').map(|(number, unit)| (number.parse::<f64>(), unit)) {
+        Some((Ok(number), unit)) if number >= 10.0 => format!("{number:.0} {unit}"),
+        _ => text,
+    }
+}
+
+/// `16 to 55 KiB`, or both with their units if these differ.
+pub(super) fn size_range(from: f64, to: f64) -> String {
+    let [from, to] = [from, to].map(rough_size);
+    match from.split_once(' ').zip(to.split_once(' ')) {
+        Some(((number, unit), (_, other))) if unit == other => format!("{number} to {to}"),
+        _ => format!("{from} to {to}"),
+    }
+}
+
+/// A number of data blocks per lookup.
+pub fn blocks(number: f64) -> String {
+    format!("{number:.2}")
+}
+
+/// `10 bits per key`.
+pub fn bits_text(bits_per_key: u32) -> String {
+    format!("{bits_per_key} {} per key", if bits_per_key == 1 { "bit" } else { "bits" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

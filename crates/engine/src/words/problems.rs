@@ -2,8 +2,8 @@
 
 use filterblock::{Error, Structure};
 
-use super::advice::sentence;
 use super::numbers::{count, counted};
+use super::sentences::sentence;
 use crate::audit::LostKeys;
 use crate::report::{Checked, Code, Problem};
 

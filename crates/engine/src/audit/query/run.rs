@@ -17,7 +17,7 @@ use crate::report::{
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile};
 use crate::words::{counted_as, error_text};
-use crate::{audit::file_type::explain, audit::verify::manifest};
+use crate::{audit::scan::file_type::explain, audit::verify::manifest};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

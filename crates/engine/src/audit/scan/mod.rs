@@ -3,6 +3,7 @@
 pub(crate) mod carve;
 mod cursor;
 mod database;
+pub(crate) mod file_type;
 mod hints;
 pub(super) mod range;
 pub(super) mod rows;

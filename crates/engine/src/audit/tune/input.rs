@@ -113,7 +113,7 @@ impl<'d> Input<'d> {
 
 /// A request to find out whether other filters would save more.
 #[derive(Default, Debug)]
-pub struct Request {
+pub struct TuneRequest {
     /// The keys of the user's own lookups.
     pub lookups: Vec<Vec<u8>>,
     /// The maximum number of bytes that new filters may take.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use filterblock::table::{BlockHandle, ReadAt, Table};
 
-use super::input::{Input, Request};
+use super::input::{Input, TuneRequest};
 use super::key_kinds::{KeyKind, SIMILAR};
 use super::sample_keys::{DrawnKey, MAX_KEY};
 use super::similar_keys::SimilarKeys;
@@ -72,7 +72,7 @@ impl Lookup {
 /// Makes lookups of the stored keys and of similar ones. Adds at most `most` of the user's own, evenly spaced.
 pub(super) fn make_lookups(
     input: &Input<'_>,
-    request: &Request,
+    request: &TuneRequest,
     drawn: &[DrawnKey],
     similar: &SimilarKeys,
     most: usize,

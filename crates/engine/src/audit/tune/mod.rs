@@ -30,5 +30,5 @@ mod tuner;
 mod walk;
 
 pub(crate) use advice::{Facts, Scope, advise};
-pub use input::Request;
+pub use input::TuneRequest;
 pub(crate) use new_filters::NewFilters;

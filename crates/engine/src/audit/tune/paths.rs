@@ -8,13 +8,13 @@ use filterblock::table::{ReadAt, Table};
 use filterblock::{Error, escape_path};
 
 use super::advice::{Facts, Scope, advise};
-use super::input::{Input, Request, TableInfo};
+use super::input::{Input, TableInfo, TuneRequest};
 use super::tuner::tune;
 use crate::audit::current_manifest::{NO_CURRENT, is_goleveldb, missing_manifest};
-use crate::audit::file_type::explain;
 use crate::audit::inspect::missing_text;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::order::KeyOrder;
+use crate::audit::scan::file_type::explain;
 use crate::audit::state;
 use crate::audit::stats::encoding_of;
 use crate::engine::Engine;
@@ -39,7 +39,7 @@ impl Engine {
     pub fn tune(
         &self,
         inputs: Inputs,
-        request: &Request,
+        request: &TuneRequest,
         sink: &mut impl FnMut(Tuned) -> io::Result<()>,
     ) -> io::Result<Outcome> {
         let mut outcome = Outcome::default();
@@ -60,13 +60,13 @@ impl Engine {
     }
 
     /// Fails if there is no database or table, if it cannot be read, or if its MANIFEST cannot be relied on.
-    pub(crate) fn tune_one(&self, inputs: Inputs, request: &Request) -> Result<Tuning> {
+    pub(crate) fn tune_one(&self, inputs: Inputs, request: &TuneRequest) -> Result<Tuning> {
         let tuned = self.targets(inputs).last().map(|found| tuned(found, request, self).result);
         tuned.unwrap_or_else(|| Err(Fault::new("found nothing to tune", ErrorKind::Missing)))
     }
 }
 
-fn tuned(found: Target, request: &Request, engine: &Engine) -> Tuned {
+fn tuned(found: Target, request: &TuneRequest, engine: &Engine) -> Tuned {
     let (input, path, result) = match found {
         Target::ListFailed { input, error } => (input.clone(), input.to_path_buf(), Err(error)),
         Target::Failed { input, path, error } => (input, path, Err(error)),
@@ -104,7 +104,7 @@ fn advice_on(fault: &Fault) -> Option<Advice> {
 
 /// Begins again if tables vanish because a program compacts the database. Fails if there is no MANIFEST that can be
 /// relied on, or if the folder cannot be listed again.
-fn folder(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
+fn folder(folder: &Arc<Folder>, request: &TuneRequest, engine: &Engine) -> Result<Tuning> {
     let mut relist = Relist::new(Arc::clone(folder), MAX_ROUNDS);
     loop {
         let before = Arc::clone(relist.folder());
@@ -135,7 +135,7 @@ fn failure_of(error: &Error) -> Fault {
     if is_damage { fault.with_detail(FaultDetail::Database(damage)) } else { fault }
 }
 
-fn folder_once(folder: &Arc<Folder>, request: &Request, engine: &Engine) -> Result<Tuning> {
+fn folder_once(folder: &Arc<Folder>, request: &TuneRequest, engine: &Engine) -> Result<Tuning> {
     if !folder.is_database() {
         let text = "expected a database, found tables without a MANIFEST: give them one by one";
         return Err(Fault::new(text, ErrorKind::Missing));
@@ -192,7 +192,7 @@ fn tables(folder: &Folder, manifest: &Manifest) -> Vec<TableInfo> {
 }
 
 /// Fails if the file is no table, or if the encoding of its keys cannot be found.
-fn table(path: &Path, request: &Request, engine: &Engine) -> Result<Tuning> {
+fn table(path: &Path, request: &TuneRequest, engine: &Engine) -> Result<Tuning> {
     let source: &dyn ReadAt = &open(&**engine.files.storage(), path, false)?;
     if let Some(kind) = OtherFile::of(path, source) {
         let text = match kind {

@@ -7,7 +7,7 @@ use filterblock::LegacyHash;
 use super::advice::{Facts, Scope};
 use super::bits::{DEFAULT_BASE_LG, FilterShape, WHOLE_TABLE, candidates, in_use};
 use super::hash_evidence::hash_in;
-use super::input::{Input, Request};
+use super::input::{Input, TuneRequest};
 use super::key_kinds::KeyKind;
 use super::lookups::{Asked, Lookup, TableFilters, asked, make_lookups, settle};
 use super::new_filters::NewFilters;
@@ -37,7 +37,7 @@ const BATCH: usize = 256;
 /// Tables that could not be read, by number.
 type Faults = BTreeMap<usize, Fault>;
 
-pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Progress) -> Tuning {
+pub(super) fn tune(input: &Input<'_>, request: &TuneRequest, watch: &dyn Progress) -> Tuning {
     let mut faults = Faults::new();
     let most = MAX_VISITS / input.most_visits().max(1);
     let drawn = draw(input, (most / 5).clamp(FEWEST_DRAWN, DRAWN), &mut faults);
@@ -163,7 +163,7 @@ fn try_all(
 
 fn facts(
     input: &Input<'_>,
-    request: &Request,
+    request: &TuneRequest,
     Policies { policy, unknown, .. }: Policies,
     bits_per_key: Option<u32>,
     survey: &[Option<TableFilters>],
@@ -213,7 +213,7 @@ fn unread(input: &Input<'_>, faults: &Faults) -> Option<Basis> {
     Some(Basis::Unread { what: input.name(table), why: fault.text.clone() })
 }
 
-fn counts_of(request: &Request, lookups: &[Lookup]) -> Option<Lookups> {
+fn counts_of(request: &TuneRequest, lookups: &[Lookup]) -> Option<Lookups> {
     let own = || lookups.iter().filter(|lookup| lookup.kind == KeyKind::Own);
     (!request.lookups.is_empty()).then(|| Lookups {
         given: request.lookups.len() as u64,

@@ -13,7 +13,7 @@ use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
 use crate::report::{CheckNote, Checked, Code, Problem};
 use crate::{
-    audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
+    audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys, audit::scan::file_type::explain,
     audit::stats::sample::KeyFormat, engine::Engine, walk::TableRecord,
 };
 

@@ -72,7 +72,7 @@ pub(super) struct SavedTable {
     pub(super) lost: Vec<LostRange>,
     /// Of blocks that are only partly there. No checksum covers them.
     pub(super) partial: Vec<PartialEntry>,
-    /// Entries in `partial` before the survey took them out.
+    /// Entries in `partial` before the salvage took them out.
     pub(super) saved_partly: u64,
     /// Why blocks were carved; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,

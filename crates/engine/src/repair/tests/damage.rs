@@ -277,7 +277,7 @@ fn a_block_in_the_place_of_another_is_a_loss() {
 }
 
 /// A compaction that was cut off leaves newer tables whose entries other tables have as well. With any other newer
-/// table, the MANIFEST is considered to be from before that table, and is not trusted.
+/// table, the MANIFEST is considered to be from before that table, and is not chosen.
 #[test]
 fn newer_tables_are_leftovers_or_make_the_manifest_doubtful() {
     let sound = sound();

@@ -1,4 +1,4 @@
-//! Databases whose MANIFEST can be trusted as far as it goes, and of which more may be missing all the same.
+//! Databases whose MANIFEST can be chosen as far as it goes, and of which more may be missing all the same.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -88,7 +88,7 @@ fn a_later_manifest_that_is_lost_may_have_had_more() {
         let case = Case::new();
         fs::write(case.path("CURRENT"), format!("{LATER}\n")).unwrap();
         bytes.iter().for_each(|bytes| fs::write(case.path(LATER), bytes).unwrap());
-        let how = if bytes.is_none() { "which is missing" } else { "which is not trusted" };
+        let how = if bytes.is_none() { "which is missing" } else { "which is not chosen" };
         assert_unknown(&case, &format!("CURRENT names {LATER}, {how}"));
         // The later MANIFEST was not complete yet if CURRENT names an earlier one.
         fs::write(case.path("CURRENT"), format!("{MANIFEST}\n")).unwrap();
@@ -267,5 +267,5 @@ fn the_reason_for_not_using_a_manifest_holds_in_the_end() {
         file.note.clone().unwrap()
     };
     assert!(note(MANIFEST).starts_with("000099.ldb is newer, and has entries"), "{report:?}");
-    assert_eq!(note(LATER), format!("{MANIFEST} was preferred, and is not trusted either"));
+    assert_eq!(note(LATER), format!("{MANIFEST} was preferred, and is not chosen either"));
 }

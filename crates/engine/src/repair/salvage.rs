@@ -1,6 +1,6 @@
 //! All files: their readable parts and their standing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use super::input::{InputFile, Listing, Renamed, Stray};
 use super::key_order::FoundOrder;
 use super::lost::Place;
 use super::manifests::{self, Manifests};
-use super::members::{Member, Role, Saved};
+use super::members::{OldFile, Role, Salvaged};
 use super::merge::STEP;
 use super::operations::Operations;
 use super::order::KeyOrder;
 use super::table::{Expected, Limits, SavedTable, TableCursor, options};
-use super::{RepairRequest, log, roles};
+use super::{RepairRequest, log};
 use crate::audit::correct::footer;
 use crate::audit::current_manifest::is_goleveldbs_log;
 use crate::report::ErrorKind;
@@ -27,7 +27,7 @@ use crate::walk::folder::nothing_at;
 use crate::write::{Failure, Input, Output, Result, is_locked};
 
 /// What is known before entries are merged into new tables.
-pub(super) struct Survey<'o> {
+pub(super) struct Salvage<'o> {
     pub(super) manifests: Manifests,
     pub(super) order: KeyOrder,
     /// In the new MANIFEST.
@@ -38,7 +38,7 @@ pub(super) struct Survey<'o> {
     /// Chromium's, by the folder's name.
     pub(super) is_idb_by_name: bool,
     /// Tables by number, then logs by number, then tables that are missing.
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<OldFile>,
     /// Names without a file, other than those of tables among the members.
     pub(super) strays: Vec<Stray>,
     /// Probably of the database.
@@ -49,7 +49,7 @@ pub(super) struct Survey<'o> {
     pub(super) output: &'o dyn Output,
 }
 
-impl<'o> Survey<'o> {
+impl<'o> Salvage<'o> {
     /// `output`: what does not fit into memory goes to its scratch files.
     pub(super) fn take(
         input: Input<'_>,
@@ -88,7 +88,7 @@ impl<'o> Survey<'o> {
             watch.add(file.len);
         }
         for (file, member) in members.iter_mut().enumerate() {
-            let Saved::Table(table) = &mut member.saved else { continue };
+            let Salvaged::Table(table) = &mut member.saved else { continue };
             let partial = std::mem::take(&mut table.partial);
             let tags = partial.iter().filter_map(|entry| KeyFormat::LevelDb.split(&entry.key));
             let last = tags.map(|(_, tag)| tag >> 8).max().unwrap_or_default();
@@ -103,13 +103,13 @@ impl<'o> Survey<'o> {
         }
         add_unsorted(input, &members, &mut operations)?;
         operations.sort();
-        may_be_idb = may_be_idb && members.iter().all(Member::may_be_chromiums);
+        may_be_idb = may_be_idb && members.iter().all(OldFile::may_be_chromiums);
         let is_table = |one: &Renamed| {
             input.open(&one.name).is_ok_and(|file| footer::is_there(&file).unwrap_or_default())
         };
         let is_ours = |one: &Renamed| one.is_copy() || is_table(one);
         let unread = listing.renamed.into_iter().filter(is_ours).map(|one| one.name).collect();
-        let mut survey = Self {
+        Ok(Self {
             manifests,
             order,
             comparator,
@@ -123,19 +123,7 @@ impl<'o> Survey<'o> {
             is_goleveldbs: input.open("LOG").is_ok_and(|messages| is_goleveldbs_log(&messages)),
             operations,
             output,
-        };
-        roles::decide(&mut survey, input)?;
-        // A table may have either of two endings, so a name without a file does not matter if a whole table has its
-        // number, or if one is reported as missing or unreadable.
-        let is_the_one = |member: &&Member| match &member.saved {
-            Saved::Table(table) => table.lost.is_empty(),
-            Saved::Missing(_) | Saved::Unreadable(..) => true,
-            Saved::Log(_) => false,
-        };
-        let numbers: BTreeSet<u64> =
-            survey.members.iter().filter(is_the_one).map(|member| member.number).collect();
-        survey.strays.retain(|stray| stray.kind != FileKind::Table || !numbers.contains(&stray.number));
-        Ok(survey)
+        })
     }
 }
 
@@ -145,7 +133,7 @@ fn tables(
     files: &[InputFile],
     manifests: &Manifests,
     order: &KeyOrder,
-) -> Result<Vec<Member>> {
+) -> Result<Vec<OldFile>> {
     let records = manifests.tables();
     let tables: Vec<_> = files.iter().filter(|file| file.kind == FileKind::Table).collect();
     let read = |file: &InputFile| {
@@ -162,7 +150,7 @@ fn table_member(
     file: &InputFile,
     records: &BTreeMap<u64, &LiveTable>,
     order: &KeyOrder,
-) -> Result<Member> {
+) -> Result<OldFile> {
     let record = records.get(&file.number).copied();
     let limits = Limits::new(input.engine.max_output, file.len);
     let expected = Expected { order, record, limits: &limits };
@@ -171,7 +159,7 @@ fn table_member(
     let saved = match read {
         Ok(table) => {
             let options = options().meter(Arc::clone(&input.engine.meter));
-            Saved::Table(SavedTable { options, ..table })
+            Salvaged::Table(SavedTable { options, ..table })
         }
         Err(error)
             if is_locked(&error)
@@ -182,16 +170,16 @@ fn table_member(
         Err(error) => {
             let why = format!("it cannot be read: {error}");
             let missing = record.map(|record| SavedTable::missing(record, &why)).unwrap_or_default();
-            Saved::Unreadable(missing, why)
+            Salvaged::Unreadable(missing, why)
         }
     };
     Ok(member(file, saved, Place::ANY_TABLE))
 }
 
 /// Adds entries of unsorted tables to `operations`, where they are sorted.
-fn add_unsorted(input: Input<'_>, members: &[Member], operations: &mut Operations<'_>) -> Result<()> {
+fn add_unsorted(input: Input<'_>, members: &[OldFile], operations: &mut Operations<'_>) -> Result<()> {
     for (file, member) in members.iter().enumerate() {
-        let Saved::Table(table) = &member.saved else { continue };
+        let Salvaged::Table(table) = &member.saved else { continue };
         if table.facts.unsorted.is_none() {
             continue;
         }
@@ -217,9 +205,9 @@ fn add_unsorted(input: Input<'_>, members: &[Member], operations: &mut Operation
     Ok(())
 }
 
-/// The bytes of the tables and logs to be saved, and their number: those that the trusted MANIFEST lists, or all.
+/// The bytes of the tables and logs to be saved, and their number: those that the chosen MANIFEST lists, or all.
 fn needed(files: &[InputFile], manifests: &Manifests) -> (u64, u64) {
-    let is_live = |file: &&InputFile| match manifests.trusted().map(|trusted| &trusted.manifest) {
+    let is_live = |file: &&InputFile| match manifests.chosen().map(|chosen| &chosen.manifest) {
         Some(manifest) if file.kind == FileKind::Table => manifest.table(file.number).is_some(),
         Some(manifest) => file.kind == FileKind::Log && manifest.is_log_live(file.number),
         None => file.kind != FileKind::Manifest,
@@ -228,9 +216,9 @@ fn needed(files: &[InputFile], manifests: &Manifests) -> (u64, u64) {
     (live().fold(0, |sum, file| sum.saturating_add(file.len)), live().count() as u64)
 }
 
-fn member(file: &InputFile, saved: Saved, place: Place) -> Member {
+fn member(file: &InputFile, saved: Salvaged, place: Place) -> OldFile {
     let (name, number, len) = (file.name.clone(), file.number, file.len);
-    Member { name, number, len, saved, place, role: Role::Live }
+    OldFile { name, number, len, saved, place, role: Role::Live }
 }
 
 fn log_member(
@@ -238,7 +226,7 @@ fn log_member(
     file: &InputFile,
     (order, place): (&KeyOrder, usize),
     all: &mut Operations<'_>,
-) -> Result<Member> {
+) -> Result<OldFile> {
     let source = input.open(&file.name).map_err(|error| input.failed(&file.name, &error))?;
     let (mut has_ambiguous_keys, mut are_chromiums) = (false, true);
     let read = log::read(source, |operation, is_checksummed| {
@@ -248,5 +236,5 @@ fn log_member(
     });
     let log = read.map_err(|error| input.failed(&file.name, &error))?;
     let log = log::SavedLog { has_ambiguous_keys, are_chromiums, ..log };
-    Ok(member(file, Saved::Log(log), Place::LOGS))
+    Ok(member(file, Salvaged::Log(log), Place::LOGS))
 }

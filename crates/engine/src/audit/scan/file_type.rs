@@ -5,10 +5,10 @@ use std::{path::PathBuf, sync::Arc};
 use bytes::Bytes;
 use filterblock::{Error, table::ReadAt};
 
-use super::reading::{is_not_whole, read_options};
-use super::scan::ScanRequest;
-use super::scan::carve::rows::CarvedRows;
-use super::scan::rows::{Moved, Rows as _};
+use super::ScanRequest;
+use super::carve::rows::CarvedRows;
+use super::rows::{Moved, Rows as _};
+use crate::audit::reading::{is_not_whole, read_options};
 
 /// Bytes at the start of a file that tell its kind.
 const LOOKED_AT: u64 = 64 << 10;
