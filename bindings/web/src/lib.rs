@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::{Depth, Severity};
-use filterblock_engine::words::repair_command;
+use filterblock_engine::text::repair_command;
 use filterblock_engine::{Engine, Inputs, TuneRequest, Progress};
 use wasm_bindgen::prelude::wasm_bindgen;
 

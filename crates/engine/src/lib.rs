@@ -9,7 +9,7 @@
 //! rebuild  new filters for an existing database
 //! write    all changes to files and folders
 //! page     a report as HTML
-//! words    numbers and advice in words, for a page or a terminal
+//! text     numbers and advice in words, for a page or a terminal
 //! ```
 #![forbid(unsafe_code)]
 // Each feature uses a part of the shared code; with all features, nothing may be unused.
@@ -23,8 +23,8 @@ pub mod rebuild;
 pub mod repair;
 pub mod report;
 mod run;
+pub mod text;
 mod walk;
-pub mod words;
 mod write;
 
 pub use audit::current_manifest::contradicted;

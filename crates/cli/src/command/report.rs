@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use filterblock_engine::page::{PageRequest, is_page};
 use filterblock_engine::report::{Depth, Fault, Severity, Verdict};
-use filterblock_engine::words::path_word;
+use filterblock_engine::text::path_word;
 use filterblock_engine::{Engine, TuneRequest, is_log};
 
 use super::arguments::{DEPTHS, Jobs, Limits, about, one_of};

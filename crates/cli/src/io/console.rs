@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use filterblock::{escape_path, table::Meter};
 use filterblock_engine::report::{FolderData, Remark, Severity};
-use filterblock_engine::words::path_word;
+use filterblock_engine::text::path_word;
 
 /// Wrong usage, an input that is missing or cannot be read, and other errors.
 pub(crate) const EXIT_ERROR: u8 = 2;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use filterblock::escape_path;
 use filterblock_engine::report::Verdict;
-use filterblock_engine::words::AdviceText;
+use filterblock_engine::text::AdviceText;
 
 use super::labelled::{paragraph, write_verdict};
 use crate::io::Console;

@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use filterblock_engine::report::{Code, Verdict};
-use filterblock_engine::words::{
+use filterblock_engine::text::{
     BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, count, counted, rebuild_command,
     repair_command,
 };

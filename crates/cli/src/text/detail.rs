@@ -4,7 +4,7 @@ use std::{fmt::Display, io};
 
 use filterblock::escape;
 use filterblock_engine::report::{Depth, Dialect, FilterBlock, Inspected, KeyCount, KeyFormat, TableData};
-use filterblock_engine::words::{
+use filterblock_engine::text::{
     count, counted, entries, measured, or_dash, path_word, percent, rate_interval, ratio, size,
 };
 

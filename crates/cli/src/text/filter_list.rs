@@ -3,7 +3,7 @@
 use std::io;
 
 use filterblock_engine::report::{FilterState, Filters, ListedFilter};
-use filterblock_engine::words::{count, or_dash, percent, ratio, size};
+use filterblock_engine::text::{count, or_dash, percent, ratio, size};
 
 use super::columns::{Cell, Column, Layout};
 use crate::io::{Console, Tone};

@@ -9,7 +9,7 @@ use filterblock_engine::report::{
     Checked, Code, Depth, EntrySum, ErrorKind, Estimate, FolderData, Inspected, LevelTotals, Problem, Rate,
     TableData, Totals, Unreadable, Verdict, VerdictCounts,
 };
-use filterblock_engine::words::{
+use filterblock_engine::text::{
     count, counted, entries_text, entry_sum, format_details, measured, or_dash, path_word, problem_text, size,
 };
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use filterblock::escape_path;
 use filterblock_engine::report::{Verdict, VerdictCounts};
-use filterblock_engine::words::{count, counted};
+use filterblock_engine::text::{count, counted};
 
 use super::columns::width;
 use crate::io::{Console, Tone};

@@ -3,7 +3,7 @@
 use std::io;
 
 use filterblock_engine::report::Totals;
-use filterblock_engine::words::{count, entry_sum, measured, or_dash, size};
+use filterblock_engine::text::{count, entry_sum, measured, or_dash, size};
 
 use super::columns::{Align, Cell, Layout};
 use super::list::level_text;

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::report::{CheckNote, EntrySum, FilterBlock, KeyFormat, TableData, TableState};
-use filterblock_engine::words::{
+use filterblock_engine::text::{
     bits_per_entry, count, distinct_keys, entries, measured, or_dash, percent, ratio, size,
 };
 

@@ -7,7 +7,7 @@ use filterblock::{database::FileKind, quote};
 use filterblock_engine::report::{
     AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState, Remark, Subject, Verdict,
 };
-use filterblock_engine::words::{as_sentence, count, counted, size};
+use filterblock_engine::text::{as_sentence, count, counted, size};
 
 use super::labelled::{paragraph, write_headline};
 use crate::io::Console;

@@ -5,7 +5,7 @@ use std::io;
 use filterblock::{escape, escape_path};
 use filterblock_engine::QueryOutcome;
 use filterblock_engine::report::{Answer, Count, LogAnswer};
-use filterblock_engine::words::{count, counted, percent};
+use filterblock_engine::text::{count, counted, percent};
 
 use crate::io::{Console, Tone};
 

@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use filterblock::escape_path;
 use filterblock_engine::rebuild::RebuildMode;
 use filterblock_engine::report::{FiltersReport, RebuildReport, RebuildStatus, RebuiltTable};
-use filterblock_engine::words::{count, counted, path_word, size};
+use filterblock_engine::text::{count, counted, path_word, size};
 
 use super::labelled::paragraph;
 use crate::io::{Console, Tone};

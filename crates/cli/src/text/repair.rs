@@ -5,7 +5,7 @@ use std::path::Path;
 
 use filterblock::escape_path;
 use filterblock_engine::report::{RepairReport, RepairRole, RepairedFile};
-use filterblock_engine::words::{RepairText, count, repair_text, size};
+use filterblock_engine::text::{RepairText, count, repair_text, size};
 
 use super::labelled::{paragraph, terminal_lines};
 use crate::io::{Console, Tone};

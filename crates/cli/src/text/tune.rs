@@ -7,7 +7,7 @@ use filterblock::escape_path;
 use filterblock_engine::report::{
     Advice, Candidate, Estimate, Reads, SimilarKind, Tuned, Tuning, Verdict, VerdictCounts,
 };
-use filterblock_engine::words::{
+use filterblock_engine::text::{
     AdviceText, about_size, advice_text, bits_text, blocks, count, counted, measured, or_dash, similar_text,
     size,
 };

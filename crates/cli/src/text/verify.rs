@@ -7,7 +7,7 @@ use filterblock::escape_path;
 use filterblock_engine::report::{
     About, CheckNote, Code, ErrorKind, Problem, Verdict, VerdictCounts, Verified,
 };
-use filterblock_engine::words::{counted, counted_as, format_details, path_word, problem_text, size};
+use filterblock_engine::text::{counted, counted_as, format_details, path_word, problem_text, size};
 
 use super::answer::{Answer, ShownProblem, names_text};
 use super::columns::width;

@@ -123,7 +123,7 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
             .map(|(name, problem)| {
                 let bytes = |field: &str| {
                     let number = problem[field].as_str().unwrap().split(' ').next().unwrap();
-                    format!("{} bytes", filterblock_engine::words::count(number.parse().unwrap()))
+                    format!("{} bytes", filterblock_engine::text::count(number.parse().unwrap()))
                 };
                 let (found, expected) = (bytes("found"), bytes("expected"));
                 (name, format!("{name}: has {found} and should have {expected}; a newer value may be lost"))

@@ -59,7 +59,7 @@ fn a_log_is_known_by_its_records() {
             assert_eq!(verify.out, format!("{verdict}\n"));
             let scan = word(path.to_str().unwrap());
             let hint = format!("Logs have no filters. To see the writes: filterblock scan {scan}");
-            let size = filterblock_engine::words::size(log.len() as u64);
+            let size = filterblock_engine::text::size(log.len() as u64);
             assert_eq!(inspect.out.replace("\n  ", " ").trim_end(), format!("{verdict}, {size} {hint}"));
         }
         let line = run(&args!["verify", "--json", path]).expect(status).one();

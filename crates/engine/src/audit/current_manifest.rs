@@ -8,8 +8,8 @@ use filterblock::table::ReadAt;
 use filterblock::{Error, Structure, escape_path};
 
 use crate::report::{ErrorKind, Fault};
+use crate::text::{counted, error_text};
 use crate::walk::{Folder, Sequential};
-use crate::words::{counted, error_text};
 
 /// Where CURRENT is missing, LevelDB makes a new database if the program sets `create_if_missing`, and deletes the tables
 /// that are not in it: `DBImpl::Recover` and `RemoveObsoleteFiles` (db/db_impl.cc).

@@ -16,8 +16,8 @@ use crate::report::{
     AddedTable, CheckNote, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState,
     Outcome, Remark, StateFault, Subject,
 };
+use crate::text::{error_text, path_word};
 use crate::walk::{Folder, Inputs, OtherFile, Sequential, Storage, Target, open};
-use crate::words::{error_text, path_word};
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
 const MAX_FAULTS: u64 = 64;

@@ -1,6 +1,7 @@
 //! Results as HTML pages.
 
 mod document;
+mod names;
 mod parts;
 mod pictures;
 mod repair_report;
@@ -10,7 +11,6 @@ mod sections;
 #[cfg(test)]
 mod tests;
 mod verdict;
-mod words;
 
 pub use document::{ICONS, STYLE, is_page};
 pub use repair_report::{RepairPage, repair_page};

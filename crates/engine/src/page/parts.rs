@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::document::icon;
-use super::words::message;
+use super::names::message;
 use crate::report::Severity;
 
 /// A question and its answer in one line, which opens.

@@ -6,16 +6,16 @@ use filterblock::escape_path;
 use maud::{Markup, html};
 
 use super::document::{document, icon};
+use super::names::{message, name, text};
 use super::parts::{Section, Tally, VerdictBox, command, facts, more, tally, tone};
 use super::pictures::{Damaged, StripFile, strip};
 use super::report::name_and_facts;
 use super::sections::grid::{Cell, grid, stacked};
-use super::words::{message, name, text};
 use crate::report::{
     LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairedFile, RepairedKind, Severity,
     StaleKey,
 };
-use crate::words::{capitalized, count, counted, counted_as, repair_text, sentence, size, swap};
+use crate::text::{capitalized, count, counted, counted_as, repair_text, sentence, size, swap};
 
 /// Files, losses of each kind, and stale keys to list.
 const MOST: usize = 500;

@@ -5,6 +5,7 @@ use std::path::Path;
 use filterblock::escape_path;
 use maud::{Markup, html};
 
+use super::names::{message, text};
 use super::parts::{Section, VerdictBox, command};
 use super::pictures::{Bar, bars};
 use super::repair_report::{aside_title, files, places, saved_and_lost, tally_of};
@@ -13,9 +14,8 @@ use super::sections::{
     about, candidates, checked, hidden, lookups, map, problems, program, rates, sizes, tables,
 };
 use super::verdict::logs_not_read;
-use super::words::{message, text};
 use crate::report::{Basis, HugeManifest, Severity, Verdict};
-use crate::words::{AdviceText, capitalized, counted, entry_sum, prospect, sentence, size};
+use crate::text::{AdviceText, capitalized, counted, entry_sum, prospect, sentence, size};
 
 /// From the name on.
 pub(super) fn body(page: &Shown<'_>, advice: &AdviceText) -> Markup {

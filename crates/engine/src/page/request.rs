@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use filterblock::escape_path;
 
 use super::document::document;
+use super::names::text;
 use super::report::body;
 use super::verdict::facts;
-use super::words::text;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::{TuneRequest, advise};
 use crate::engine::Engine;
 use crate::repair::RepairRequest;
 use crate::report::{Advice, Basis, Candidate, Fault, RepairReport, Tuning};
+use crate::text::{AdviceText, advice_text};
 use crate::walk::Inputs;
-use crate::words::{AdviceText, advice_text};
 use crate::write::NoOutput;
 
 /// The work to do for a page.

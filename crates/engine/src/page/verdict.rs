@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::words::text;
+use super::names::text;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::tune::{Facts, NewFilters, Scope};
@@ -12,7 +12,7 @@ use crate::report::{
     Basis, Code, Damage, DamagedPart, ErrorKind, FalseNegatives, Fault, FaultDetail, Problem, TableData,
     Tuning,
 };
-use crate::words::{counted, some_of};
+use crate::text::{counted, some_of};
 
 /// Gathers what was read at `path`, and what `tune` found, if it was run.
 pub(super) fn facts(path: &Path, overview: &Overview, tuned: Option<&Result<Tuning, Fault>>) -> Facts {

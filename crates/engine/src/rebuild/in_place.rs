@@ -14,7 +14,7 @@ use super::work::{NewTable, RebuildTable, RebuildWork};
 use super::{place::DatabaseFolder, source::SourceDatabase};
 use crate::engine::Engine;
 use crate::report::{RebuildReport, RebuildStatus};
-use crate::words::path_word;
+use crate::text::path_word;
 use crate::write::{Failure, InPlace, Result};
 
 /// Rebuilds a database in its folder. After an error, it is as before, unless only the sync after the commit failed.

@@ -8,8 +8,8 @@ use super::check_is_database;
 use super::undo_folder::UndoFolder;
 use crate::engine::Engine;
 use crate::report::COPIES_ONLY;
+use crate::text::path_word;
 use crate::walk::Files;
-use crate::words::path_word;
 use crate::write::failure::COPY;
 use crate::write::{Dir, DirStorage, Failure, Input, Purpose, Result, is_root};
 

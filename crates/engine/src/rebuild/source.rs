@@ -9,8 +9,8 @@ use filterblock::{escape_path, quote};
 use super::file_digest::{FileDigest, current};
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
+use crate::text::{counted, error_text};
 use crate::walk::{Sequential, copy_text};
-use crate::words::{counted, error_text};
 use crate::write::failure::is_system;
 use crate::write::{Failure, Input, Result, encode_manifest};
 

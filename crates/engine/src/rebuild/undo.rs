@@ -10,7 +10,7 @@ use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord}
 use super::{place::DatabaseFolder, recovery};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildReport, RebuildStatus};
-use crate::words::path_word;
+use crate::text::path_word;
 use crate::write::failure::{Failure, Result};
 use crate::write::{Dir, Status};
 

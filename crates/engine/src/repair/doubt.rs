@@ -8,7 +8,7 @@ use super::members::{OldFile, Role, Salvaged};
 use super::salvage::Salvage;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::Unknown;
-use crate::words::count;
+use crate::text::count;
 
 /// More may be missing than the losses in live files.
 pub(super) fn reasons(salvage: &Salvage<'_>, chosen: &FoundManifest) -> Vec<Unknown> {

@@ -15,8 +15,8 @@ use super::table::{options, split};
 use crate::audit::reading::limit_walks;
 use crate::report::ErrorKind;
 use crate::run::try_map;
+use crate::text::scan_command;
 use crate::walk::FoundFormat;
-use crate::words::scan_command;
 use crate::write::{Failure, Input, Result};
 
 /// Entries to read to tell whether a table is of a database.

@@ -16,7 +16,7 @@ use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::{
     LossKind, LossReport, Name, RepairReport, RepairRole, RepairSums, RepairedFile, RepairedKind, Unknown,
 };
-use crate::words::count;
+use crate::text::count;
 
 /// In a note.
 const MOST_NAMES: usize = 10;

@@ -13,9 +13,9 @@ use super::input::{InputFile, Listing, Stray};
 use super::patched::{Patch, Patched};
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::ErrorKind;
+use crate::text::scan_command;
 use crate::walk::Sequential;
 use crate::walk::format::told_by;
-use crate::words::scan_command;
 use crate::write::{Failure, Input, Result};
 
 /// A MANIFEST as far as it could be read.

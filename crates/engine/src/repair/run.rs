@@ -17,9 +17,9 @@ use super::{RepairRequest, ledger, roles, shape};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
 use crate::run::number_of_jobs;
+use crate::text::counted;
 #[cfg(feature = "fs")]
 use crate::walk::Files;
-use crate::words::counted;
 #[cfg(feature = "fs")]
 use crate::write::{DirStorage, NewFolder, NoOutput};
 use crate::write::{Failure, Input, Output, Result, write_file};

@@ -9,8 +9,8 @@ use super::advice::Damage;
 use super::frame::ErrorKind;
 use super::state::StateFault;
 use crate::audit::decode_limit_text;
+use crate::text::{count, error_text};
 use crate::walk::FoundFormat;
-use crate::words::{count, error_text};
 
 /// The reason why a path, a file or a part of one cannot be looked at. It displays as its text.
 #[derive(Clone, PartialEq, Eq, Debug)]

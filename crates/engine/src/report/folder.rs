@@ -11,8 +11,8 @@ use super::verdict::Verdict;
 use super::verify::Checked;
 use crate::audit::current_manifest::manifest_fault;
 use crate::report::Fault;
+use crate::text::repair_command;
 use crate::walk::{Folder as Listed, FoundFormat};
-use crate::words::repair_command;
 
 /// A folder, reported before its tables.
 #[derive(Clone, Debug, Serialize)]

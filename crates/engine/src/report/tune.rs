@@ -15,7 +15,7 @@ use super::strings::write_line;
 use crate::audit::Policy;
 use crate::audit::rates::Rate;
 use crate::audit::tune::Facts;
-use crate::words::advice_text;
+use crate::text::advice_text;
 
 /// Bits per key that show what more bits do.
 const TELLING_BITS: [u32; 8] = [4, 6, 8, 10, 12, 14, 16, 20];

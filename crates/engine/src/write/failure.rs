@@ -7,8 +7,8 @@ use filterblock::{Error, escape_path};
 
 use crate::audit::stats::LEGACY_POLICY_NAME;
 use crate::report::{ErrorKind, RebuildReport, RebuildStatus};
+use crate::text::{error_text, repair_command};
 use crate::walk::FoundFormat;
-use crate::words::{error_text, repair_command};
 
 /// What helps where a database cannot be changed in place.
 pub(crate) const COPY: &str = "--to NEW makes a copy";

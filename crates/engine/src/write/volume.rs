@@ -3,7 +3,7 @@
 use std::io;
 
 use super::system::Handle;
-use crate::words::{count, size};
+use crate::text::{count, size};
 
 /// The free space on a file system for users other than root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

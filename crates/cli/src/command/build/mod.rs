@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
 use filterblock::{Error, escape, escape_path, quote};
 use filterblock_engine::Policy;
-use filterblock_engine::words::{count, counted, counted_as, size};
+use filterblock_engine::text::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
 
 use super::arguments::{PolicyName, about};

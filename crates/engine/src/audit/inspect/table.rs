@@ -7,7 +7,7 @@ use crate::audit::rates::{FenceKeys, FilterWeights, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, Reach, Summary, TableStats};
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, TableData};
-use crate::{audit::scan::file_type::explain, words::compression_names};
+use crate::{audit::scan::file_type::explain, text::compression_names};
 
 /// Inspects the table that `source` holds. For a table that cannot be opened, the result has the reason.
 pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Inspected {

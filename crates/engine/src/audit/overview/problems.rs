@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::{CheckNote, Checked, Code, Problem, TableData};
-use crate::words::problem_text;
+use crate::text::problem_text;
 
 /// Problems to keep, and also `seen`.
 const MAX_KEPT: usize = 200;

@@ -10,7 +10,7 @@ use super::index::{BlockOfKey, look_up};
 use crate::audit::stats::{Blocks, FilterStats, Sample};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault, KeyBlocks};
-use crate::{audit::reading::filter_trouble, walk::TableRecord, words::error_text};
+use crate::{audit::reading::filter_trouble, text::error_text, walk::TableRecord};
 
 /// A table, ready to answer for each key.
 #[derive(Debug)]

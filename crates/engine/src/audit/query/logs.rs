@@ -6,7 +6,7 @@ use filterblock::{Error, database::LogWrites};
 
 use super::LookupKeys;
 use crate::report::{ErrorKind, Fault, LogAnswer};
-use crate::words::error_text;
+use crate::text::error_text;
 
 /// Reads a log. Returns the answer for each key, in the order given, and the first reason why writes may be missing. The
 /// answers are those of the writes that LevelDB would recover.

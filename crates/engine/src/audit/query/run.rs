@@ -15,8 +15,8 @@ use crate::report::{
     Answer, Count, ErrorKind, Fault, FolderData, LogAnswer, QueryAnswer, QueryLine, Remark, Subject, Verdict,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
+use crate::text::{counted_as, error_text};
 use crate::walk::{Folder, Inputs, OtherFile};
-use crate::words::{counted_as, error_text};
 use crate::{audit::scan::file_type::explain, audit::verify::manifest};
 
 /// The answers that are wanted.

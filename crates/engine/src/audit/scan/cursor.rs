@@ -15,8 +15,8 @@ use crate::audit::state;
 use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault, FileRole, Outcome, Remark, ScanLine, StateFault, Subject};
 use crate::run::{MAX_ROUNDS, Relist};
+use crate::text::{count, repair_command};
 use crate::walk::{Folder, Inputs, Target, Targets, is_named_log};
-use crate::words::{count, repair_command};
 
 /// The maximum number of errors about one file that are reported.
 const MAX_ERRORS: u64 = 10;

@@ -16,8 +16,8 @@ use crate::audit::current_manifest::contradicted;
 use crate::audit::order::{KeyOrder, misordered};
 use crate::audit::reading::is_not_whole;
 use crate::report::{CheckNote, EntryRef, EntryTag, ErrorKind, Fault, FileRole};
+use crate::text::scan_command;
 use crate::walk::{Files, Folder};
-use crate::words::scan_command;
 
 /// The maximum number of incomplete tables that are named.
 const MAX_NAMED: usize = 4;

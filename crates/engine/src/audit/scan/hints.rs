@@ -10,8 +10,8 @@ use super::source::OpenTable;
 use crate::audit::correct::{log, storage::CorrectedStorage};
 use crate::audit::lost_keys::LostKeys;
 use crate::report::{ErrorKind, Fault, FaultDetail};
+use crate::text::entries_text;
 use crate::walk::{Sequential, Storage as _, is_named_log};
-use crate::words::entries_text;
 
 impl ScanCursor {
     /// The message of a fault in the file at `path`: what it means, and what helps.

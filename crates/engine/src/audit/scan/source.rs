@@ -15,8 +15,8 @@ use crate::audit::reading::{decode_limit, limit_walks};
 use crate::audit::scan::file_type::explain;
 use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault, FaultDetail};
+use crate::text::error_text;
 use crate::walk::{Files, Folder, OtherFile, Sequential, SharedFile, is_named_log, open};
-use crate::words::error_text;
 
 pub(super) type BoxedRows = Box<dyn Rows + Send>;
 

@@ -10,8 +10,8 @@ use filterblock::database::{FileKind, LogWriter, Manifest};
 
 use crate::audit::current_manifest::current;
 use crate::report::{Code, HugeManifest, Problem};
+use crate::text::{repair_command, size};
 use crate::walk::Folder;
-use crate::words::{repair_command, size};
 
 pub(crate) use faults::{faults, faults_for, faults_of};
 

@@ -24,7 +24,7 @@ use crate::report::{
     Tuning,
 };
 use crate::run::{Progress, map};
-use crate::words::some_of;
+use crate::text::some_of;
 
 /// Stored keys to draw, unless each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;

@@ -10,7 +10,7 @@ use super::stretches::Stretch;
 use crate::audit::order::KeyOrder;
 use crate::audit::skipped::{Skipped, ZeroFinder};
 use crate::report::{CheckNote, Checked, Code, Problem};
-use crate::words::counted;
+use crate::text::counted;
 
 /// `order`: `None` if unknown.
 pub(crate) fn log(source: &mut dyn Read, order: Option<KeyOrder>) -> Checked {

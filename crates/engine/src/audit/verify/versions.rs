@@ -17,8 +17,8 @@ use crate::audit::order::KeyOrder;
 use crate::engine::Engine;
 use crate::report::{Checked, Code, Problem};
 use crate::run::TableFile;
+use crate::text::counted;
 use crate::walk::{Files, Folder};
-use crate::words::counted;
 
 /// Bytes of the stretches of all tables and logs. Further tables are not judged.
 const MAX_MEMORY: usize = 64 << 20;

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::legend;
 use super::merge::{self, Block, MapLevel, Row};
 use super::svg::{number, rectangle};
-use crate::words::{count, counted, percent, size};
+use crate::text::{count, counted, percent, size};
 
 /// Rectangles in a picture.
 const MOST: usize = 2000;

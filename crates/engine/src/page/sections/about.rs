@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use crate::audit::overview::{Kind, Overview};
+use crate::page::names::name;
 use crate::page::parts::{Section, facts};
 use crate::page::request::Shown;
-use crate::page::words::name;
-use crate::words::{count, counted, distinct_keys, entry_sum, size};
+use crate::text::{count, counted, distinct_keys, entry_sum, size};
 
 /// Logs or policies to list.
 const MOST: usize = 20;

@@ -3,11 +3,11 @@
 use maud::html;
 
 use super::grid::{Cell, grid};
+use crate::page::names::message;
 use crate::page::parts::Section;
 use crate::page::request::Shown;
-use crate::page::words::message;
 use crate::report::{Candidate, Effect, Tuning};
-use crate::words::{about_size, bits_text, estimate, measured, or_dash};
+use crate::text::{about_size, bits_text, estimate, measured, or_dash};
 
 /// `None`: none were tried.
 pub(crate) fn candidates(page: &Shown<'_>, title: &'static str) -> Option<Section> {

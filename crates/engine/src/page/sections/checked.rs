@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
+use crate::page::names::{message, name};
 use crate::page::parts::{Section, facts, more};
 use crate::page::request::Shown;
 use crate::page::verdict::logs_not_read;
-use crate::page::words::{message, name};
 use crate::report::{Depth, TableLevel, Tuning};
-use crate::words::{about_count, count, counted, counted_as, sentence, size};
+use crate::text::{about_count, count, counted, counted_as, sentence, size};
 
 /// Of a table.
 const fn looked_at(depth: Depth) -> &'static str {

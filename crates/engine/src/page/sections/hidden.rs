@@ -3,12 +3,12 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, stacked};
+use crate::page::names::{message, name, text};
 use crate::page::parts::{Section, more};
 use crate::page::pictures::{Bar, bars};
 use crate::page::request::Shown;
-use crate::page::words::{message, name, text};
 use crate::report::{Basis, Code, FalseNegatives};
-use crate::words::{count, counted};
+use crate::text::{count, counted};
 
 /// The keys that programs find, and those that they do not. `None`: not every key was looked up.
 pub(crate) fn aside(page: &Shown<'_>) -> Option<Markup> {

@@ -7,7 +7,7 @@ use crate::page::parts::{Section, more};
 use crate::page::pictures::{Bar, Lane, bars, lanes};
 use crate::page::request::Shown;
 use crate::report::{Estimate, Reads, SimilarKind, Tuning};
-use crate::words::{blocks, counted, estimate, interval, number, or_dash, percent, similar_text};
+use crate::text::{blocks, counted, estimate, interval, number, or_dash, percent, similar_text};
 
 /// The reads now and after, for the verdict. `None`: they are not known.
 pub(crate) fn aside(page: &Shown<'_>) -> Option<Markup> {

@@ -6,12 +6,12 @@ use maud::{Markup, html};
 
 use crate::audit::order::KeyOrder;
 use crate::audit::overview::Overview;
+use crate::page::names::{name, place_title, text};
 use crate::page::parts::Section;
 use crate::page::pictures::{MapLevel, MapTable, Mark, map as picture};
 use crate::page::request::Shown;
-use crate::page::words::{name, place_title, text};
 use crate::report::{TableData, TableLevel, TableState, Verdict};
-use crate::words::{count, counted};
+use crate::text::{count, counted};
 
 /// The tables with those that are damaged, for a section about the damage. `None`: no table is.
 pub(crate) fn damage(page: &Shown<'_>) -> Option<Markup> {

@@ -6,11 +6,11 @@ use maud::html;
 
 use super::grid::{Cell, stacked};
 use crate::audit::overview::OverviewProblems;
+use crate::page::names::{message, name, text};
 use crate::page::parts::{Section, more};
 use crate::page::request::Shown;
-use crate::page::words::{message, name, text};
 use crate::report::{Code, Problem};
-use crate::words::{count, counted};
+use crate::text::{count, counted};
 
 /// `None`: there are none.
 pub(crate) fn problems(page: &Shown<'_>) -> Option<Section> {

@@ -6,7 +6,7 @@ use super::grid::{Cell, stacked};
 use crate::page::parts::Section;
 use crate::page::request::Shown;
 use crate::report::Condition;
-use crate::words::programs;
+use crate::text::programs;
 
 /// `None`: nothing depends on it.
 pub(crate) fn program(page: &Shown<'_>) -> Option<Section> {

@@ -3,12 +3,12 @@
 use maud::html;
 
 use crate::audit::rates::Rate;
+use crate::page::names::place_title;
 use crate::page::parts::Section;
 use crate::page::pictures::{Lane, lanes, of_rate, rate_fields};
 use crate::page::request::Shown;
-use crate::page::words::place_title;
 use crate::report::{LevelTotals, TableLevel, TableState};
-use crate::words::{bits_per_entry, measured};
+use crate::text::{bits_per_entry, measured};
 
 /// The ends of a scale of rates.
 const ENDS: [f64; 6] = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0];

@@ -3,11 +3,11 @@
 use maud::html;
 
 use super::grid::{Cell, grid};
+use crate::page::names::{message, name, place, state};
 use crate::page::parts::Section;
 use crate::page::request::Shown;
-use crate::page::words::{message, name, place, state};
 use crate::report::{TableData, TableLevel, TableState};
-use crate::words::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
+use crate::text::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 
 /// Tables to list.
 const MOST: usize = 800;

@@ -22,7 +22,7 @@ use crate::report::{
     Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Fault, HugeManifest, Problem, RepairReport,
     RepairStatus, RepairSums, TableData, Tuning, Unknown, Verdict,
 };
-use crate::words::{AdviceText, advice_text, rebuild_command, repair_command};
+use crate::text::{AdviceText, advice_text, rebuild_command, repair_command};
 
 /// The advice on `my db`, and the page.
 fn page(overview: &Overview, tuning: Option<&Tuning>) -> (AdviceText, String) {

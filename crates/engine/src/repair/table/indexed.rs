@@ -11,7 +11,7 @@ use super::stored::{self, KeyBounds};
 use super::{Blocks, Expected, Facts, Limits, SavedTable, Unsorted};
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::KeyOrder;
-use crate::words::counted;
+use crate::text::counted;
 
 /// Consecutive lost blocks.
 struct Run {

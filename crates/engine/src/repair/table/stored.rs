@@ -13,7 +13,7 @@ use crate::audit::has_one_hash;
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::KeyOrder;
 use crate::repair::patched::Patch;
-use crate::words::counted;
+use crate::text::counted;
 
 /// The greatest type of an internal key.
 const VALUE: u64 = 1;

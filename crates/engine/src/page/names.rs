@@ -4,7 +4,7 @@ use filterblock::escape_path;
 use maud::{Markup, html};
 
 use crate::report::{TableLevel, TableState};
-use crate::words::count;
+use crate::text::count;
 
 /// Bytes of a name to show.
 const MOST: usize = 120;
