@@ -102,3 +102,59 @@ pub(super) fn blocks_in(bytes: &Range<u64>, base_lg: u8) -> Vec<u64> {
     };
     (first..=last).map(|filter| filter << base_lg).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{TableBuilder, WriteOptions};
+    use filterblock::{FilterPolicy, Keys};
+
+    use super::super::{Expected, Limits};
+    use super::*;
+    use crate::repair::order::KeyOrder;
+
+    /// Filters of one of the hashes, or of neither: all of their bits are set.
+    enum Legacy {
+        Of(LegacyHash),
+        Full,
+    }
+
+    impl FilterPolicy for Legacy {
+        fn name(&self) -> &str {
+            "leveldb.BuiltinBloomFilter"
+        }
+
+        fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> filterblock::Result<()> {
+            match self {
+                Self::Of(hash) => LegacyBloomPolicy::new(10).with_hash(*hash).create_filter(keys, dst)?,
+                Self::Full => dst.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 6]),
+            }
+            Ok(())
+        }
+
+        fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+            true
+        }
+    }
+
+    fn told(policy: Legacy, first: u8) -> Option<LegacyHash> {
+        let options = WriteOptions::default().internal_keys(true).filter_policies(vec![Arc::new(policy)]);
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        for number in 0..50 {
+            builder.add(&[first, number, 1, 0, 0, 0, 0, 0, 0, 0], b"value").unwrap();
+        }
+        let (table, _) = builder.finish().unwrap();
+        let limits = Limits::new(None, table.len() as u64);
+        let expected = Expected { order: &KeyOrder::Bytewise, record: None, limits: &limits };
+        SavedTable::read(Bytes::from(table), &expected).unwrap().filters.unwrap().hash
+    }
+
+    #[test]
+    fn a_hash_is_told_only_where_the_other_does_not_fit() {
+        for hash in [LegacyHash::Signed, LegacyHash::Unsigned] {
+            assert_eq!(told(Legacy::Of(hash), 0xff), Some(hash));
+            // The hashes of such keys are the same.
+            assert_eq!(told(Legacy::Of(hash), b'k'), None);
+        }
+        assert_eq!(told(Legacy::Full, 0xff), None);
+    }
+}
