@@ -18,8 +18,8 @@ use self::cases::Case;
 use self::measure::{Emulated, Reader};
 use self::model::{Kind, Model};
 use self::predicted::{Choice, Predicted, Tuning};
-pub use self::report::RebuildReport;
-use self::report::{Compared, Database, EntryRef};
+pub use self::report::Report;
+use self::report::{Compared, Database, Row};
 use super::rebuild::files::new_folder;
 use super::tool;
 use crate::goleveldb;
@@ -44,10 +44,10 @@ pub struct Options {
 }
 
 /// Makes the databases, and compares predictions with reads. The report has everything that does not hold.
-pub fn run(options: &Options) -> Result<RebuildReport> {
+pub fn run(options: &Options) -> Result<Report> {
     let programs = tempfile::tempdir()?;
     let program = goleveldb::build("databases", programs.path())?;
-    let mut report = RebuildReport::default();
+    let mut report = Report::default();
     for (number, case) in (0..).zip(Case::list(options.quick)) {
         let is_wanted = options.only.as_ref().is_none_or(|only| case.name.contains(only));
         let is_possible = program.is_some() || !matches!(case.writer, cases::Writer::Goleveldb { .. });
@@ -135,11 +135,11 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         sample: tuned.sample()?,
         verdict: verdict.to_owned(),
         bytes: tuned.bytes()?,
-        rows: vec![EntryRef { what: "now", bits_per_key: None, compared, is_repeated: false }],
+        rows: vec![Row { what: "now", bits_per_key: None, compared, is_repeated: false }],
     };
     drop(before);
     let drawn = tuned.candidate(random.index(1_000_000), case.bits_per_key)?;
-    let mut done: Vec<(Choice, EntryRef)> = Vec::new();
+    let mut done: Vec<(Choice, Row)> = Vec::new();
     for (what, choice) in [("advice", advice), ("some candidate", Some(drawn))] {
         let Some(choice) = choice else { continue };
         let same = done.iter().find(|(done, _)| done.bits_per_key == choice.bits_per_key);
@@ -147,14 +147,14 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
             Some((_, row)) => row.clone(),
             None => rebuild(&asked, folder.path(), &choice).with_context(|| format!("{what}: {choice:?}"))?,
         };
-        database.rows.push(EntryRef { what, is_repeated: same.is_some(), ..row.clone() });
+        database.rows.push(Row { what, is_repeated: same.is_some(), ..row.clone() });
         done.push((choice, row));
     }
     Ok(database)
 }
 
 /// Rebuilds the database with these filters into another folder, and measures the result.
-fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<EntryRef> {
+fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     let parent = new_folder()?;
     let to = parent.path().join("rebuilt");
     let mut arguments = vec!["rebuild".into(), folder.into(), "--to".into(), to.clone().into()];
@@ -168,7 +168,7 @@ fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<EntryRef
     };
     let (size, _) = measure::filter_bytes(&to)?;
     let compared = asked.compare(&Reader::open(&to, filter)?, &choice.predicted, size)?;
-    Ok(EntryRef { what: "", bits_per_key: Some(choice.bits_per_key), compared, is_repeated: false })
+    Ok(Row { what: "", bits_per_key: Some(choice.bits_per_key), compared, is_repeated: false })
 }
 
 /// The keys that databases are asked for.
