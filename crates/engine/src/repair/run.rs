@@ -16,7 +16,7 @@ use super::tables::{NewTable, NewTables, Shape, manifest, manifest_name, verify}
 use super::{RepairRequest, ledger, shape};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
-use crate::run::number_of_jobs;
+use crate::run::{HAS_THREADS, number_of_jobs};
 #[cfg(feature = "fs")]
 use crate::walk::Files;
 use crate::words::counted;
@@ -108,6 +108,13 @@ fn write(
     report: &mut RepairReport,
 ) -> Result<Vec<NewTable>> {
     let (order, output) = (shape.order, survey.output);
+    if !HAS_THREADS {
+        let mut verified = Vec::new();
+        let mut finish = |table| verify(table, output, order, input).map(|table| verified.push(table));
+        let mut tables = NewTables::new(output, shape, input, &mut finish);
+        decide(survey, input, request, &mut tables, report).and_then(|()| tables.finish())?;
+        return Ok(verified);
+    }
     thread::scope(|scope| {
         // Holds one table back, for an output may keep a table until it was read.
         let (queue, finished) = sync_channel::<NewTable>(1);

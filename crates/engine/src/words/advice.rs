@@ -410,8 +410,11 @@ fn size_change(now: &Effect, then: &Effect) -> String {
 /// Drops decimals, unless the size is less than ten of its unit.
 fn rough_size(bytes: f64) -> String {
     let text = size(bytes as u64);
-    match text.split_once(' ').map(|(number, unit)| (number.parse::<f64>(), unit)) {
-        Some((Ok(number), unit)) if number >= 10.0 => format!("{number:.0} {unit}"),
+    let parts = text.split_once('.').and_then(|(whole, rest)| Some((whole, rest.split_once(' ')?)));
+    match parts.map(|(whole, (tenths, unit))| (whole.parse::<u64>(), tenths, unit)) {
+        Some((Ok(whole), tenths, unit)) if whole >= 10 => {
+            format!("{} {unit}", whole.saturating_add((tenths >= "5").into()))
+        }
         _ => text,
     }
 }
