@@ -142,7 +142,7 @@ pub(crate) fn report<'py>(
             let request = PageRequest { verify, tune: tune.then(Request::default) };
             engine
                 .page(path, &request)
-                .map(|page| page.html)
+                .map(|page| page.html())
                 .map_err(|error| Box::new((path.clone(), Fault::new(error.to_string(), error.kind()))))
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()

@@ -104,13 +104,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         Severity::Unknown => EXIT_ERROR,
     };
     if is_file {
-        WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html.as_bytes())
+        WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html().as_bytes())
             .map_err(about(output))?;
         let written = text::write_page(path, &page.advice, output, console);
         return Ok(console.finish(written.map(|()| status)));
     }
     console.message_about(path, page.advice.headline());
-    let written = console.write_all(page.html.as_bytes());
+    let written = console.write_all(page.html().as_bytes());
     Ok(console.finish(written.map(|()| status)))
 }
 

@@ -20,7 +20,8 @@ use crate::write::NoOutput;
 /// The work to do for a page.
 #[derive(Debug)]
 pub struct PageRequest {
-    /// If true, every block and every entry is read and verified.
+    /// If true, every block and every entry is read and verified, and where there is damage, it is found out what a repair
+    /// would save.
     pub verify: bool,
     /// The request to try other filters, if they are to be tried. They never are for a folder of tables that is no
     /// database.
@@ -36,8 +37,8 @@ impl Default for PageRequest {
 /// A page about a database, folder or table.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The page, complete in itself.
-    pub html: String,
+    /// The name and the verdict.
+    pub title: String,
     /// The part of the page from the name on, for a document that has [`STYLE`](super::STYLE) and
     /// [`ICONS`](super::ICONS).
     pub body: String,
@@ -62,12 +63,20 @@ impl Engine {
         let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
         let advice = advise(&facts(path, &overview, tuned), measured);
         let words = advice_text(&advice, measured, path);
-        let is_mendable = matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
+        let is_mendable =
+            request.verify && matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
         let repair = is_mendable.then(|| self.repair(path, &RepairRequest::default(), &mut NoOutput));
         let repair = repair.map(|result| result.map_err(|failure| failure.text));
         let shown = Shown { path, overview: &overview, tuned, advice: &advice, repair: repair.as_ref() };
         let body = body(&shown, &words).into_string();
-        Ok(Page { html: document(&title(path, &words), &body), body, advice: words })
+        Ok(Page { title: title(path, &words), body, advice: words })
+    }
+}
+
+impl Page {
+    /// The page, complete in itself.
+    pub fn html(&self) -> String {
+        document(&self.title, &self.body)
     }
 }
 
