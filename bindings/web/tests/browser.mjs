@@ -104,13 +104,13 @@ export async function press(page, name) {
 export const unfold = (page, name) => page.$$eval('summary', (all, name) => all.find(summary => summary.querySelector('h2')?.textContent === name).click(), name);
 
 /** Presses a button that saves a file. Returns the file's path, in a folder of its own. */
-export async function saved(page, name) {
+export async function saved(page, name, limit = 60_000) {
     const folder = fs.mkdtempSync(path.join(scratch, 'saved '));
     const session = await page.browser().target().createCDPSession();
     await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, eventsEnabled: true });
     const ended = new Promise((resolve, reject) => {
         session.on('Browser.downloadProgress', ({ state }) => state === 'completed' && resolve());
-        setTimeout(reject, 60_000, new Error(`nothing was saved by ${name}`)).unref();
+        setTimeout(reject, limit, new Error(`nothing was saved by ${name}`)).unref();
     });
     await press(page, name);
     await ended;
