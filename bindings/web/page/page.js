@@ -133,7 +133,7 @@ async function take(give, canAgain = false) {
     say('');
     places = found;
     const bytes = given.reduce((sum, { file }) => sum + file.size, 0);
-    givenName = given[0].path.split('/').at(-2) === 'files' && given[0].path.split('/').length === 2 ? 'Files' : given[0].path.replace(/^\.\//, '').split('/')[0];
+    givenName = given[0].path.replace(/^\.\//, '').split('/')[0];
     givenFacts = [size(bytes), counted(given.length, 'file')];
     if (places.length === 0) {
         show('database');
