@@ -139,7 +139,7 @@ pub(crate) fn report<'py>(
     let (_, pages) = work::run(py, progress.as_ref(), |watch, _found| {
         let engine = engine.watch(watch);
         let page = |path: &PathBuf| {
-            let request = PageRequest { verify, tune: tune.then(Request::default) };
+            let request = PageRequest { verify, tune: tune.then(Request::default), ..PageRequest::default() };
             engine
                 .page(path, &request)
                 .map(|page| page.html())

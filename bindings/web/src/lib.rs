@@ -140,7 +140,7 @@ impl Session {
     ///
     /// The reason why there is nothing to report.
     pub fn report(&self, path: &str, depth: &str, verify: bool, tune: bool) -> Result<Vec<String>, String> {
-        let request = PageRequest { verify, tune: tune.then(Request::default) };
+        let request = PageRequest { verify, tune: tune.then(Request::default), repair: verify };
         // What is read as a whole gives the samples of the program.
         let engine = self.engine(depth).few_reads(!verify);
         self.files.read_whole(verify);

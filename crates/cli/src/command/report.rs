@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let engine = Limits::default().engine(arguments.jobs.jobs, console).watch(progress.clone());
     let engine = arguments.depth.into_iter().fold(engine, Engine::depth);
     let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
-    let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune });
+    let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune, repair: true });
     progress.end();
     if let Some(found) = page.as_ref().err().and_then(PathError::other_format) {
         let line = match is_file {

@@ -20,17 +20,18 @@ use crate::write::NoOutput;
 /// The work to do for a page.
 #[derive(Debug)]
 pub struct PageRequest {
-    /// If true, every block and every entry is read and verified, and where there is damage, it is found out what a repair
-    /// would save.
+    /// If true, every block and every entry is read and verified.
     pub verify: bool,
     /// The request to try other filters, if they are to be tried. They never are for a folder of tables that is no
     /// database.
     pub tune: Option<Request>,
+    /// If true, a repair of what is damaged is tried, which reads the whole database.
+    pub repair: bool,
 }
 
 impl Default for PageRequest {
     fn default() -> Self {
-        Self { verify: true, tune: Some(Request::default()) }
+        Self { verify: true, tune: Some(Request::default()), repair: true }
     }
 }
 
@@ -64,7 +65,7 @@ impl Engine {
         let advice = advise(&facts(path, &overview, tuned), measured);
         let words = advice_text(&advice, measured, path);
         let is_mendable =
-            request.verify && matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
+            request.repair && matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
         let repair = is_mendable.then(|| self.repair(path, &RepairRequest::default(), &mut NoOutput));
         let repair = repair.map(|result| result.map_err(|failure| failure.text));
         let shown = Shown { path, overview: &overview, tuned, advice: &advice, repair: repair.as_ref() };
