@@ -105,7 +105,11 @@ impl Manifest {
     /// Reads a MANIFEST from its start up to the first damage.
     ///
     /// The longest record may take up to `memory_limit` bytes, and the live tables as much again.
-    pub fn scan(source: impl Read, memory_limit: usize) -> ManifestScan {
+    pub fn scan(mut source: impl Read, memory_limit: usize) -> ManifestScan {
+        Self::scan_any(&mut source, memory_limit)
+    }
+
+    fn scan_any(source: &mut dyn Read, memory_limit: usize) -> ManifestScan {
         let mut manifest = Self::default();
         let mut tables = LiveTables::new(memory_limit as u64);
         let mut log = LogReader::new(source).max_record_len(memory_limit);
@@ -247,7 +251,7 @@ impl Manifest {
         self.incomplete_tail
     }
 
-    fn apply_all<R: Read>(&mut self, log: &mut LogReader<R>, tables: &mut LiveTables) -> Result<()> {
+    fn apply_all(&mut self, log: &mut LogReader<&mut dyn Read>, tables: &mut LiveTables) -> Result<()> {
         while let Some(record) = log.read_record()? {
             self.apply(record, tables)?;
             self.records = self.records.saturating_add(1);

@@ -139,8 +139,10 @@ pub(crate) fn report<'py>(
     let (_, pages) = work::run(py, progress.as_ref(), |watch, _found| {
         let engine = engine.progress(watch);
         let page = |path: &PathBuf| {
-            let request = PageRequest { verify, tune: tune.then(TuneRequest::default) };
-            engine.page(path, &request).map(|page| page.html).map_err(|error| Box::new((path.clone(), error)))
+            let request =
+                PageRequest { verify, tune: tune.then(TuneRequest::default), ..PageRequest::default() };
+            let page = engine.page(path, &request).map(|page| page.html());
+            page.map_err(|error| Box::new((path.clone(), error)))
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()
     })?;

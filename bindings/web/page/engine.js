@@ -22,6 +22,8 @@ export class Engine {
     counts;
     /** Called with what the present question has cost so far. @type {(counts: Counts) => void} */
     onprogress = () => {};
+    /** Called with each file of a new database. @type {(file: File) => void} */
+    onfile = () => {};
 
     /** @param {Promise<Uint8Array<ArrayBuffer>>} script @param {Promise<WebAssembly.Module>} module */
     constructor(script, module) {
@@ -98,6 +100,7 @@ export class Engine {
         // Messages that a worker sent before it was ended are not wanted.
         if (worker !== this.#worker || !asked) return;
         if ('progress' in answer) return this.onprogress(answer.progress);
+        if ('file' in answer) return this.onfile(answer.file);
         if (answer.id !== asked.id) return;
         this.counts = answer.counts;
         // After a panic, the memory of the engine is in no state to be relied on.

@@ -1,235 +1,128 @@
-// The list of entries: rows are made for what is in view, and entries asked for as the end comes near.
+// The list of entries. Each can be opened for what is known of it.
 
-import { element } from './dom.js';
-import { Cancelled } from './engine.js';
+import { button, counted, element, make } from './dom.js';
 
 /** @typedef {import('./types').Row} Row */
+/** @typedef {import('./types').Part} Part */
 /** @typedef {import('./types').Batch} Batch */
 /** @typedef {import('./types').ScanFor} ScanFor */
 
-/** The height of a row in pixels. */
-const ROW = 28;
 /** The entries of a batch. */
-const BATCH = 500;
-/** The entries that are kept. */
-const MAX_ROWS = 100_000;
-/** Rows made beyond those in view. */
-const SPARE = 10;
+const BATCH = 200;
+/** The entries in the list. Further ones take the place of the first. */
+const MAX_ROWS = 10_000;
 
 export class Entries {
-    #grid = element('grid');
-    #spacer = element('spacer');
-    /** @type {Row[]} */
-    #rows = [];
+    /** @type {HTMLElement} */
+    #rows = element('rows');
+    /** The entries that were taken. */
+    #taken = 0;
     #ended = false;
-    #chosen = -1;
     /** @type {ScanFor | undefined} */
     #scan;
-    #hex = false;
     #ask;
-    #isBusy;
-    #tellError;
+    #saveValue;
 
     /**
      * @param {(call: string, ...args: unknown[]) => Promise<any>} ask asks the engine as a step of its own
-     * @param {() => boolean} isBusy
-     * @param {(error: unknown) => void} tellError
+     * @param {(scan: ScanFor, row: Row, before: number) => void} saveValue saves the value of the entry after `before` others
      */
-    constructor(ask, isBusy, tellError) {
+    constructor(ask, saveValue) {
         this.#ask = ask;
-        this.#isBusy = isBusy;
-        this.#tellError = tellError;
-        this.#grid.addEventListener('scroll', () => this.#show());
-        this.#grid.addEventListener('keydown', event => this.#key(event));
-        new ResizeObserver(() => this.#show()).observe(this.#grid);
+        this.#saveValue = saveValue;
     }
 
     /** Forgets all. */
     clear() {
-        this.#rows = [];
-        this.#scan = undefined;
-        this.#ended = false;
-        this.#grid.hidden = true;
-        this.#grid.scrollTop = 0;
-        this.#choose(-1);
+        [this.#taken, this.#ended, this.#scan] = [0, false, undefined];
+        this.#rows.replaceChildren();
         element('messages').replaceChildren();
         element('found').textContent = '';
-        this.#show();
+        element('table').hidden = element('further').hidden = true;
+    }
+
+    get isEmpty() {
+        return this.#scan === undefined;
     }
 
     /** Begins anew. @param {ScanFor} scan */
     async begin(scan) {
         this.clear();
         this.#scan = scan;
-        this.#hex = scan[3];
         await this.#ask('scan', ...scan, BATCH);
-        await this.#more();
-        this.#grid.hidden = this.#rows.length === 0;
-        this.#show();
+        await this.more();
     }
 
-    /** The row that is chosen, and how many come before it. */
-    get chosen() {
-        return { scan: this.#scan, row: this.#rows[this.#chosen], before: this.#chosen };
-    }
-
-    /** The last key, in hexadecimal. */
-    get lastKey() {
-        return this.#rows.at(-1)?.key.hex ?? '';
-    }
-
-    /** Shows text in hexadecimal, or not. @param {boolean} hex */
-    set hex(hex) {
-        this.#hex = hex;
-        this.#show();
-        this.#detail();
-    }
-
-    /** Takes entries until there is one more, or no more. */
-    async #more() {
-        const before = this.#rows.length;
-        while (!this.#ended && this.#rows.length === before && this.#rows.length < MAX_ROWS) {
+    /** Takes entries until there are some more, or no more. */
+    async more() {
+        const before = this.#taken;
+        while (!this.#ended && this.#taken === before) {
             /** @type {Batch | undefined} */
             const batch = await this.#ask('next');
-            if (batch) this.#take(batch);
+            if (batch) this.#take(batch, 0);
             else await this.#resume();
         }
-        this.#tell();
+        element('found').textContent = counted(this.#taken, 'entry', 'entries') + (this.#ended ? '' : ' so far');
+        element('table').hidden = this.#taken === 0;
+        element('further').hidden = this.#ended;
     }
 
     /** Finds the place again in a worker that does not know it. */
     async #resume() {
-        if (!this.#scan) return;
-        let before = this.#rows.length;
+        if (!this.#scan) return void (this.#ended = true);
+        let before = this.#taken;
         await this.#ask('scan', ...this.#scan, BATCH);
-        while (before > 0) {
+        while (before > 0 && !this.#ended) {
             /** @type {Batch} */
             const batch = await this.#ask('next');
-            const rest = batch.rows.slice(before);
-            before -= Math.min(before, batch.rows.length);
-            if (before === 0) this.#take({ ...batch, rows: rest });
-            if (batch.ended) return void (this.#ended = true);
+            const known = Math.min(before, batch.rows.length);
+            before -= known;
+            if (before === 0) this.#take(batch, known);
+            this.#ended = batch.ended;
         }
     }
 
-    /** @param {Batch} batch */
-    #take(batch) {
-        this.#rows.push(...batch.rows);
-        this.#ended = batch.ended;
-        const list = element('messages');
-        for (const message of batch.messages) {
-            const item = document.createElement('li');
-            item.textContent = message;
-            list.append(item);
+    /** @param {Batch} batch @param {number} from the entries before it are known */
+    #take({ rows, ended, messages }, from) {
+        for (const row of rows.slice(from)) {
+            this.#rows.append(this.#line(row, this.#taken));
+            this.#taken += 1;
         }
+        while (this.#rows.childElementCount > MAX_ROWS) this.#rows.firstElementChild?.remove();
+        this.#ended = ended;
+        element('messages').append(...messages.map(message => make('li', '', message)));
     }
 
-    #tell() {
-        const number = this.#rows.length.toLocaleString('en');
-        const isFull = !this.#ended && this.#rows.length >= MAX_ROWS;
-        const rest = this.#ended ? '' : isFull ? ' so far; this list holds no more' : ' so far; scroll for more';
-        element('found').textContent = `${number} ${this.#rows.length === 1 ? 'entry' : 'entries'}${rest}`;
-        element('further').hidden = !isFull;
-        this.#grid.setAttribute('aria-rowcount', this.#ended ? String(this.#rows.length) : '-1');
-    }
-
-    /** Makes the rows in view, and asks for more if the end is near. */
-    #show() {
-        const height = this.#grid.clientHeight;
-        const first = Math.max(0, Math.floor(this.#grid.scrollTop / ROW) - SPARE);
-        const end = Math.min(this.#rows.length, Math.ceil((this.#grid.scrollTop + height) / ROW) + SPARE);
-        this.#spacer.style.height = `${this.#rows.length * ROW}px`;
-        const rows = [];
-        for (let at = first; at < end; at += 1) rows.push(this.#row(this.#rows[at], at));
-        this.#spacer.replaceChildren(...rows);
-        const isNear = end + 2 * SPARE >= this.#rows.length;
-        if (height > 0 && isNear && !this.#ended && this.#scan && this.#rows.length < MAX_ROWS && !this.#isBusy()) {
-            this.#more().then(() => this.#show(), error => {
-                // Scrolling does not try again what cannot be done.
-                if (!(error instanceof Cancelled)) this.#ended = true;
-                this.#tellError(error);
-            });
-        }
-    }
-
-    /** @param {Row} row @param {number} at */
-    #row(row, at) {
-        const line = document.createElement('div');
-        line.className = 'line';
-        line.id = `row-${at}`;
-        line.setAttribute('role', 'row');
-        line.setAttribute('aria-rowindex', String(at + 1));
-        line.setAttribute('aria-selected', String(at === this.#chosen));
-        line.style.top = `${at * ROW}px`;
-        const value = row.value ? this.#part(row.value) : row.kind ?? '';
-        const about = [row.sequence, row.value === null ? null : row.kind, row.state, row.file].filter(Boolean).join(' · ');
-        for (const [text, type] of [[this.#part(row.key), 'key'], [value, row.value ? 'value' : 'value dim'], [about, 'about dim']]) {
-            const cell = document.createElement('span');
-            cell.setAttribute('role', 'gridcell');
-            cell.className = type;
-            cell.textContent = text;
-            line.append(cell);
-        }
-        line.addEventListener('click', () => this.#choose(at));
+    /** @param {Row} row @param {number} before */
+    #line(row, before) {
+        const [scan, isHex] = [this.#scan, this.#scan?.[3]];
+        const text = (/** @type {Part} */ part) => isHex ? part.hex : part.text;
+        const key = make('button', { type: 'button', className: 'key', ariaExpanded: 'false' }, make('code', '', text(row.key) || 'the empty key'));
+        const value = row.value ? make('code', '', text(row.value)) : make('span', 'dim', row.kind ?? '');
+        const write = make('td', 'n', row.sequence === null ? '' : BigInt(row.sequence).toLocaleString('en'));
+        write.dataset.l = 'write';
+        const line = make('tr', '', make('th', { scope: 'row' }, key), make('td', '', value), write);
+        key.addEventListener('click', () => {
+            const isOpen = key.ariaExpanded === 'true';
+            key.ariaExpanded = String(!isOpen);
+            if (isOpen) return line.nextElementSibling?.remove();
+            /** @param {Part} part */
+            const whole = part => text(part) + (part.hex.length < 2 * part.size ? `… (${part.size.toLocaleString('en')} bytes)` : '');
+            const facts = {
+                Key: whole(row.key),
+                Value: row.value && whole(row.value),
+                Type: row.kind,
+                State: row.state,
+                Place: `${row.file}, at ${row.offset.toLocaleString('en')}`,
+            };
+            const list = make('dl', 'kv');
+            for (const [name, fact] of Object.entries(facts)) {
+                if (fact !== null) list.append(make('div', '', make('dt', '', name), make('dd', '', make('code', '', fact))));
+            }
+            if (row.value && scan) list.append(make('div', '', make('dt', '', 'Size'), make('dd', 'row', counted(row.value.size, 'byte'),
+                button('Save the whole value', () => this.#saveValue(scan, row, before)))));
+            line.after(make('tr', '', make('td', { colSpan: 3 }, list)));
+        });
         return line;
-    }
-
-    /** @param {import('./types').Part} part */
-    #part(part) {
-        return this.#hex ? part.hex : part.text;
-    }
-
-    /** @param {number} at */
-    #choose(at) {
-        this.#chosen = at;
-        if (at >= 0) {
-            const top = at * ROW;
-            const bottom = top + ROW - this.#grid.clientHeight;
-            this.#grid.scrollTop = Math.min(top, Math.max(this.#grid.scrollTop, bottom));
-            this.#show();
-            this.#grid.setAttribute('aria-activedescendant', `row-${at}`);
-        } else this.#grid.removeAttribute('aria-activedescendant');
-        this.#detail();
-    }
-
-    #detail() {
-        const row = this.#rows[this.#chosen];
-        const list = element('detail');
-        list.replaceChildren();
-        element('value').hidden = !row?.value;
-        if (!row) return;
-        /** @param {import('./types').Part} part */
-        const whole = part => {
-            const isCut = part.hex.length < 2 * part.size;
-            return this.#part(part) + (isCut ? `… (${part.size.toLocaleString('en')} bytes)` : '');
-        };
-        const facts = {
-            Key: whole(row.key),
-            Value: row.value && whole(row.value),
-            'Size of the value': row.value && `${row.value.size.toLocaleString('en')} bytes`,
-            Type: row.kind,
-            'Sequence number': row.sequence,
-            File: `${row.file}, at ${row.offset.toLocaleString('en')}${row.state ? `, ${row.state}` : ''}`,
-        };
-        for (const [name, text] of Object.entries(facts)) {
-            if (text === null) continue;
-            const [fact, term, data, code] = ['div', 'dt', 'dd', 'code'].map(tag => document.createElement(tag));
-            term.textContent = name;
-            code.textContent = text;
-            data.append(code);
-            fact.append(term, data);
-            list.append(fact);
-        }
-    }
-
-    /** @param {KeyboardEvent} event */
-    #key(event) {
-        const page = Math.max(1, Math.floor(this.#grid.clientHeight / ROW) - 1);
-        const last = this.#rows.length - 1;
-        const to = { ArrowDown: this.#chosen + 1, ArrowUp: this.#chosen - 1, PageDown: this.#chosen + page,
-            PageUp: this.#chosen - page, Home: 0, End: last }[event.key];
-        if (to === undefined || last < 0) return;
-        event.preventDefault();
-        this.#choose(Math.max(0, Math.min(last, to)));
     }
 }

@@ -86,13 +86,14 @@ async function ofEntry(folder, path) {
     }
 }
 
-/** The database that the page has in itself. @param {Uint8Array<ArrayBuffer>} bytes @returns {Given[]} */
-export function ofSample(bytes) {
+/** One of the databases that the page has in itself. @param {Uint8Array<ArrayBuffer>} bytes @param {string} folder @returns {Given[]} */
+export function ofSample(bytes, folder) {
     const line = bytes.indexOf(10);
     /** @type {[string, number][]} */
     const names = JSON.parse(new TextDecoder().decode(bytes.subarray(0, line)));
     let at = line + 1;
-    return names.map(([name, size]) => given(`sample/${name}`, new File([bytes.subarray(at, at += size)], name)));
+    const all = names.map(([path, size]) => given(path, new File([bytes.subarray(at, at += size)], path)));
+    return all.filter(({ path }) => path.startsWith(`${folder}/`));
 }
 
 /** Returns the contents of an element that holds them as base64 of gzip. @param {string} id */

@@ -6,12 +6,21 @@ export interface Given {
     file: File;
 }
 
-/** A folder with something to look at. */
+/** A folder with something to look at, or a single file. */
 export interface Place {
     path: string;
+    /** What people call it, or empty. */
+    name: string;
+    program: 'minecraft' | 'chromium' | 'other';
     is_database: boolean;
     tables: number;
     size: number;
+    /** It was given as a file, not in its folder. */
+    is_file?: boolean;
+    /** What was found of it so far. */
+    report?: Report;
+    /** Every block was read for the report. */
+    isWhole?: boolean;
 }
 
 /** The costs of a question: reads, bytes read and files read from, and the work done and expected, in bytes. */
@@ -23,8 +32,18 @@ export interface Counts {
     expected: number;
 }
 
-/** HTML, the verdict in a line, the command that it advises, and the colour of the verdict. */
-export type Report = [html: string, verdict: string, command: string, severity: string];
+/** The title of a page, its HTML below that, the verdict in a word, what was found in a few words, and a command that helps. */
+export type Report = [title: string, body: string, verdict: Verdict, clause: string, command: string];
+
+export type Verdict = 'damaged' | 'false negatives' | 'could be better' | 'cannot tell' | 'fine';
+
+/** A step of reading a database: the question to the engine, and what it costs. */
+export interface Step {
+    name: string;
+    call: string;
+    state: 'todo' | 'now' | 'done';
+    cost: string;
+}
 
 /** The start of a key or value. */
 export interface Part {
@@ -56,6 +75,7 @@ export type Question = { module: WebAssembly.Module; files: Given[] } | { id: nu
 
 export type Answer =
     | { progress: Counts }
+    | { file: File }
     | { id: number; result: any; counts: Counts }
     | { id: number; error: string; counts: Counts }
     | { id: number; defect: string; counts: Counts };
@@ -73,7 +93,7 @@ export interface Scan {
 export interface Session {
     places(): string;
     report(path: string, depth: string, verify: boolean, tune: boolean): Report;
-    repair_command(path: string): string;
+    repair(path: string): [title: string, body: string];
     json(command: string, path: string, depth: string, all: boolean): void;
     scan(path: string, asked: Asked, wanted: number): Scan;
     value(path: string, asked: Asked, before: number): Uint8Array | undefined;

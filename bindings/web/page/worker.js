@@ -106,6 +106,12 @@ function hostText(piece) {
     text.push(new Blob([piece]));
 }
 
+/** @param {string} name @param {Uint8Array<ArrayBuffer>} contents */
+function hostFile(name, contents) {
+    // As a blob, it leaves the memory of the page.
+    answer({ file: new File([contents], name) });
+}
+
 /** @param {string} message */
 function hostPanic(message) {
     panic = message;
@@ -124,9 +130,9 @@ const CALLS = {
         forgetEnds();
         return report;
     },
-    verified: (session, path) => session.report(path, 'sample', true, false),
+    all: (session, path) => session.report(path, 'sample', true, true),
     tuned: (session, path) => session.report(path, 'sample', false, true),
-    repair: (session, path) => session.repair_command(path),
+    repair: (session, path) => session.repair(path),
     json: (session, command, path, depth, all) => {
         session.json(command, path, depth, all);
         const lines = new Blob(text, { type: 'application/x-ndjson' });

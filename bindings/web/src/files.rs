@@ -23,17 +23,37 @@ pub struct Files {
     is_whole: AtomicBool,
 }
 
+/// The longest name of a world that is read, in bytes.
+const MAX_NAME: u64 = 256;
+
 /// A folder in which there is something to look at.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FolderSummary {
     /// The folder.
     pub path: String,
+    /// What people call the database, or empty: the name of a Minecraft world, or what a browser keeps in it.
+    pub name: String,
+    /// The program that the database is of.
+    pub program: Program,
     /// True if the folder has a file that only databases have.
     pub is_database: bool,
     /// The number of tables.
     pub tables: u64,
     /// The size of all its files in bytes.
     pub size: u64,
+}
+
+/// The program that a database is of, as far as its folder tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Program {
+    /// The database is the folder `db` of a world.
+    Minecraft,
+    /// A browser, or a program made of one: the database is in a profile.
+    Chromium,
+    /// Not known.
+    #[default]
+    Other,
 }
 
 impl Files {
@@ -72,9 +92,43 @@ impl Files {
         }
         let named = places.into_iter().filter_map(|(path, (place, is_wanted))| {
             let is_some = is_wanted || place.is_database || place.tables > 0;
-            is_some.then(|| FolderSummary { path: path.to_str().unwrap_or_default().to_owned(), ..place })
+            is_some.then(|| {
+                let (program, name) = self.program_and_name(path);
+                FolderSummary { path: path.to_str().unwrap_or_default().to_owned(), name, program, ..place }
+            })
         });
         named.collect()
+    }
+
+    fn program_and_name(&self, database: &Path) -> (Program, String) {
+        let around = database.parent().unwrap_or(Path::new(""));
+        let has = |name: &str| self.files.contains_key(&around.join(name));
+        if database.ends_with("db") && (has("levelname.txt") || has("level.dat")) {
+            return (Program::Minecraft, self.line(&around.join("levelname.txt")).unwrap_or_default());
+        }
+        let names: Vec<_> = database.iter().filter_map(|name| name.to_str()).collect();
+        let origin = names.last().and_then(|name| name.strip_suffix(".indexeddb.leveldb"));
+        if let Some(origin) = origin {
+            // SCHEME_HOST_PORT
+            let host = origin.split_once('_').map_or(origin, |(_, host)| host);
+            let host = host.rsplit_once('_').map_or(host, |(host, _)| host);
+            return (Program::Chromium, format!("{host}, IndexedDB"));
+        }
+        for kept in ["Local Storage", "Session Storage"] {
+            if let Some(at) = names.iter().position(|name| *name == kept) {
+                let of = at.checked_sub(1).and_then(|at| names.get(at)).map(|of| format!("{of}, "));
+                return (Program::Chromium, of.unwrap_or_default() + kept);
+            }
+        }
+        (Program::Other, String::new())
+    }
+
+    /// The first line of a short file.
+    fn line(&self, path: &Path) -> Option<String> {
+        let &(_, len) = self.files.get(path)?;
+        let len = usize::try_from(len.min(MAX_NAME)).ok()?;
+        let bytes = self.open(path).ok()?.read_at(0, len).ok()?;
+        String::from_utf8_lossy(&bytes).lines().next().map(|line| line.trim().to_owned())
     }
 }
 
@@ -137,7 +191,7 @@ mod tests {
         ]);
         let place = |path: &str, is_database, tables, size| {
             let path = path.to_owned();
-            FolderSummary { path, is_database, tables, size }
+            FolderSummary { path, is_database, tables, size, ..FolderSummary::default() }
         };
         let expected = [
             place("p/a", true, 0, 66),
@@ -147,6 +201,23 @@ mod tests {
             place("p/e", false, 1, 9),
         ];
         assert_eq!(files.places(), expected);
+    }
+
+    #[test]
+    fn programs_and_names_are_told_by_folders() {
+        for (path, program, name) in [
+            ("worlds/a/db", Program::Minecraft, ""),
+            ("x/https_app.example.org_0.indexeddb.leveldb", Program::Chromium, "app.example.org, IndexedDB"),
+            (".indexeddb.leveldb", Program::Chromium, ", IndexedDB"),
+            ("discord/Local Storage/leveldb", Program::Chromium, "discord, Local Storage"),
+            ("Session Storage", Program::Chromium, "Session Storage"),
+            ("b/db", Program::Other, ""),
+        ] {
+            let current = format!("{path}/CURRENT");
+            let files = files(&[(&*current, 16), ("worlds/a/level.dat", 9)]);
+            let places = files.places();
+            assert_eq!((places[0].program, &*places[0].name), (program, name), "{path}");
+        }
     }
 
     #[test]

@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{Depth, Severity};
-use filterblock_engine::text::repair_command;
-use filterblock_engine::{Engine, Inputs, TuneRequest, Progress};
+use bytes::Bytes;
+use filterblock_engine::page::{PageRequest, repair_page};
+use filterblock_engine::repair::RepairRequest;
+use filterblock_engine::report::Depth;
+use filterblock_engine::{Engine, Inputs, Progress, StreamOutput, TuneRequest};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::entries::{Entries, Question};
@@ -35,6 +36,9 @@ extern "C" {
     fn host_progress(done: f64, expected: f64);
     #[wasm_bindgen(js_name = hostText)]
     fn host_text(text: &str);
+    /// Takes a file of a new database.
+    #[wasm_bindgen(js_name = hostFile)]
+    fn host_file(name: &str, contents: &[u8]);
     /// Takes the message of a panic, after which nothing can be asked for any more.
     #[wasm_bindgen(js_name = hostPanic)]
     fn host_panic(message: &str);
@@ -62,12 +66,12 @@ impl Host for Worker {
 
 /// Hands progress on.
 #[derive(Debug, Default)]
-struct Progress {
+struct HostProgress {
     done: AtomicU64,
     expected: AtomicU64,
 }
 
-impl Progress for Progress {
+impl Progress for HostProgress {
     fn expect(&self, more: u64, _: bool) {
         self.expected.fetch_add(more, Ordering::Relaxed);
     }
@@ -129,31 +133,42 @@ impl Session {
         lines::json(&self.files.places())
     }
 
-    /// Makes a page about the folder or table at `path`. Returns its HTML, its verdict in one line, the command that
-    /// it advises or nothing, and the verdict's colour as a word.
+    /// Makes a page about the folder or table at `path`. Returns its title, its HTML below that, the verdict in a word,
+    /// what was found in a few words, and the command that it advises or nothing.
     ///
     /// # Errors
     ///
     /// The reason why there is nothing to report.
     pub fn report(&self, path: &str, depth: &str, verify: bool, tune: bool) -> Result<Vec<String>, String> {
-        let request = PageRequest { verify, tune: tune.then(TuneRequest::default) };
-        let engine = self.engine(depth).few_reads(true);
+        let request = PageRequest { verify, tune: tune.then(TuneRequest::default), repair: verify };
+        // What is read as a whole gives the samples of the program.
+        let engine = self.engine(depth).few_reads(!verify);
         self.files.read_whole(verify);
-        let page = engine.page(Path::new(path), &request);
-        let page = page.map_err(|error| error.to_string())?;
-        let severity = match page.advice.verdict.severity() {
-            Severity::Good => "good",
-            Severity::Notice => "notice",
-            Severity::Bad => "bad",
-            Severity::Unknown => "unknown",
-        };
-        let (line, command) = (page.advice.to_string(), page.advice.commands.into_iter().next());
-        Ok(vec![page.html, line, command.unwrap_or_default(), severity.to_owned()])
+        let page = engine.page(Path::new(path), &request).map_err(|error| error.to_string())?;
+        let advice = page.advice;
+        let command = advice.commands.into_iter().next().unwrap_or_default();
+        let clause = advice.clause.trim_start_matches([':', ';', ',', ' ']).to_owned();
+        Ok(vec![page.title, page.body, advice.verdict.words().to_owned(), clause, command])
     }
 
-    /// The command that makes a new database of what can be saved of the one at `path`.
-    pub fn repair_command(&self, path: &str) -> String {
-        repair_command(Path::new(path))
+    /// Makes a new database of what can be saved of the one at `path`, and hands on its files one after the other, each once
+    /// it was read back. Returns the title of the page about it, and its HTML below that.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no new database; files that were handed on are none then.
+    pub fn repair(&self, path: &str) -> Result<Vec<String>, String> {
+        self.files.read_whole(false);
+        let mut output = StreamOutput::new(|name: &str, contents: Bytes| {
+            host_file(name, &contents);
+            Ok(())
+        });
+        let report = self.engine("").repair(Path::new(path), &RepairRequest::default(), &mut output);
+        let mut report = report.map_err(|failure| failure.to_string())?;
+        // The page says where the files are.
+        report.target = None;
+        let page = repair_page(Path::new(path), &report);
+        Ok(vec![page.title, page.body])
     }
 
     /// Hands on the lines that `filterblock COMMAND --json` writes.
@@ -200,7 +215,7 @@ impl Session {
             _ => Depth::Sample,
         };
         let files = filterblock_engine::Files::new(Arc::clone(&self.files) as _);
-        Engine::new().files(files).jobs(1).depth(depth).progress(Arc::new(Progress::default()))
+        Engine::new().files(files).jobs(1).depth(depth).progress(Arc::new(HostProgress::default()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use filterblock_engine::report::{EndData, EntryData, FaultData, ScanLine, Tuned, Verified, write_line};
-use filterblock_engine::{Engine, Inputs, InspectLine, TuneRequest, ScanRequest};
+use filterblock_engine::{Engine, Inputs, ScanRequest, TuneRequest};
 use serde::Serialize;
 
 /// Writes a line. `to` always has the same type, because each type that is serialized is compiled anew for every type
@@ -34,16 +34,6 @@ pub fn write(
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
     match command {
-        "inspect" => {
-            let mut show = |line| match line {
-                InspectLine::Folder(folder) => put(to, &folder),
-                InspectLine::Table(found) => put(to, &found.table),
-                InspectLine::Other(other) => put(to, &*other),
-                InspectLine::Unreadable(unreadable) => put(to, &unreadable),
-                InspectLine::Totals(totals) => put(to, &totals),
-            };
-            engine.inspect(inputs, &mut show).map_err(text)?;
-        }
         "verify" => {
             let mut show = |verified: Verified| put(to, &verified);
             engine.verify(inputs, &mut show).map_err(text)?;

@@ -72,16 +72,16 @@ export async function open(browser, url) {
 
 export const fileUrl = pathToFileURL(pageFile).href;
 
-/** Gives a folder, and waits until it has been looked at. */
+/** Gives a folder, and waits until all that is done by itself is done. */
 export async function give(page, folder) {
-    const input = await page.$('#folder');
-    await input.uploadFile(folder);
+    await (await page.$('#folder')).uploadFile(folder);
     await looked(page);
 }
 
-/** Waits for the result of samples. */
+/** Waits for a verdict that is no draft. */
 export async function looked(page) {
-    await done(page, '#look .result .dim', 'samples');
+    await page.waitForFunction(() => document.querySelector('#head .verdict:not(.draft)') && document.querySelector('#work').hidden
+        && !document.querySelector('#depth .now'));
 }
 
 /** Waits until a text stands in an element. */
@@ -89,7 +89,36 @@ export async function done(page, selector, text) {
     await page.waitForFunction((selector, text) => document.querySelector(selector)?.textContent.includes(text), {}, selector, text);
 }
 
-export const status = page => page.$eval('#status', element => element.textContent);
+export const textOf = (page, selector) => page.$eval(selector, element => element.textContent);
+
+export const status = page => textOf(page, '#status');
+
+/** Clicks the button with a name, as a person would. */
+export async function press(page, name) {
+    const button = await page.waitForSelector(`::-p-aria([name="${name.replaceAll("\\", "\\\\")}"][role="button"])`);
+    await button.evaluate(button => button.scrollIntoView({ block: 'center' }));
+    await button.click();
+}
+
+/** Opens a section. */
+export const unfold = (page, name) => page.$$eval('summary', (all, name) => all.find(summary => summary.querySelector('h2')?.textContent === name).click(), name);
+
+/** Presses a button that saves a file. Returns the file's path, in a folder of its own. */
+export async function saved(page, name, limit = 60_000) {
+    const folder = fs.mkdtempSync(path.join(scratch, 'saved '));
+    const session = await page.browser().target().createCDPSession();
+    await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, eventsEnabled: true });
+    const ended = new Promise((resolve, reject) => {
+        session.on('Browser.downloadProgress', ({ state }) => state === 'completed' && resolve());
+        setTimeout(reject, limit, new Error(`nothing was saved by ${name}`)).unref();
+    });
+    await press(page, name);
+    await ended;
+    await session.detach();
+    const [file, ...others] = fs.readdirSync(folder);
+    assert.deepEqual(others, []);
+    return path.join(folder, file);
+}
 
 /** Clicks by way of the document, which also reaches what is not in view. */
 export const click = (page, selector) => page.$eval(selector, element => element.click());

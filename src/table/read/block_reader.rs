@@ -103,6 +103,18 @@ impl<R: ReadAt> BlockReader<R> {
         })
     }
 
+    /// The same reader, whose type does not depend on the source's: what it is for is compiled once.
+    pub(in crate::table) fn erased(&self) -> BlockReader<&dyn ReadAt> {
+        let Self { file_len, verify_checksums, max_block_size, .. } = *self;
+        BlockReader {
+            source: &self.source,
+            file_len,
+            verify_checksums,
+            max_block_size,
+            meter: self.meter.clone(),
+        }
+    }
+
     /// Reads exactly `len` bytes from `offset`. It is an error if the source returns a different
     /// number of bytes.
     pub(in crate::table) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {

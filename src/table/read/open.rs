@@ -96,7 +96,7 @@ enum Index {
 
 impl Index {
     /// Verifies the index, whose stored bytes `stored` lie in the tail, and decodes it if it is compressed.
-    fn of<R: ReadAt>(blocks: &BlockReader<R>, tail: &ReadChunk, stored: &[u8], offset: u64) -> Result<Self> {
+    fn of(blocks: &BlockReader<&dyn ReadAt>, tail: &ReadChunk, stored: &[u8], offset: u64) -> Result<Self> {
         let room = blocks.memory_budget(1, 0);
         match blocks.plain(stored, offset, room)? {
             Some(contents) => Ok(Self::InTail(Layout::of(contents, offset)?, contents.len())),
@@ -120,7 +120,7 @@ impl Index {
     }
 }
 
-pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) -> Result<Opened> {
+pub(in crate::table) fn open(blocks: &BlockReader<&dyn ReadAt>, options: &ReadOptions) -> Result<Opened> {
     let Some(footer_at) = blocks.file_len.checked_sub(Footer::LEN as u64) else {
         let expected = format!("a table of at least {} bytes", Footer::LEN);
         return Err(Error::corrupt(Structure::Table, 0, expected, format!("{} bytes", blocks.file_len)));
@@ -191,8 +191,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
 }
 
 /// The metaindex, if it can be read. `read` is what [`read_indexes`] returned for it, if that was called.
-fn metaindex_block<R: ReadAt>(
-    blocks: &BlockReader<R>,
+fn metaindex_block(
+    blocks: &BlockReader<&dyn ReadAt>,
     tail: &ReadChunk,
     span: Span,
     read: Option<Result<Bytes>>,
@@ -225,7 +225,7 @@ pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block
 
 /// Reads the last `tail_size` bytes of the file. If that fails, reads the footer alone; the rest is
 /// then read when it is needed.
-fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<ReadChunk> {
+fn read_tail(blocks: &BlockReader<&dyn ReadAt>, footer_at: u64, tail_size: usize) -> Result<ReadChunk> {
     let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(Footer::LEN);
     let offset = blocks.file_len.saturating_sub(len as u64);
     match blocks.read(offset, len) {
@@ -243,8 +243,8 @@ fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usiz
 ///
 /// The metaindex returned is `None` if it is still to be read, or if the table has no metaindex within the
 /// file.
-fn read_indexes<R: ReadAt>(
-    blocks: &BlockReader<R>,
+fn read_indexes(
+    blocks: &BlockReader<&dyn ReadAt>,
     tail: &ReadChunk,
     index: Span,
     metaindex: Option<Span>,

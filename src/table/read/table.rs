@@ -93,7 +93,7 @@ impl<R: ReadAt> Table<R> {
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
         let file_len = blocks.file_len;
-        let Opened { footer, index, metaindex, filters } = open(&blocks, options)?;
+        let Opened { footer, index, metaindex, filters } = open(&blocks.erased(), options)?;
         let identity = Identity::new();
         let index = TableIndex {
             file_len,

@@ -1,11 +1,15 @@
 //! Makes the page one file: `filterblock-web-make ENGINE.wasm OUTPUT`, in the folder `web`. Prints the sizes, and fails
 //! if one is larger than it may be. The same input gives the same bytes.
 
+mod ordered;
+mod samples;
+
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use filterblock_engine::page::{ICONS, STYLE};
 use sha2::{Digest as _, Sha256};
 use wasm_bindgen_cli_support::Bindgen;
 
@@ -17,9 +21,10 @@ const MAX_ENGINE: usize = 600_000;
 const MAX_PAGE: usize = 900_000;
 
 /// The modules of the page, each after those that it imports.
-const MODULES: [&str; 5] = ["dom.js", "files.js", "engine.js", "entries.js", "page.js"];
-/// The database to try the page with.
-const SAMPLE: &str = "../../testdata/databases/unfiltered";
+const MODULES: [&str; 8] =
+    ["dom.js", "files.js", "engine.js", "zip.js", "entries.js", "verdict.js", "list.js", "page.js"];
+/// The library that makes a .zip, and its licence.
+const ZIP: &str = "node_modules/client-zip";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().collect();
@@ -43,18 +48,18 @@ fn bindings(engine: &Path) -> Result<(String, Vec<u8>)> {
     let folder = engine.with_extension("bindings");
     let mut bindgen = Bindgen::new();
     bindgen.input_path(engine).no_modules(true)?.typescript(false);
-    // With names, a profiler of the browser can say where the time goes.
-    bindgen
-        .remove_name_section(env::var_os("FILTERBLOCK_NAMES").is_none())
-        .remove_producers_section(true)
-        .out_name("engine");
+    bindgen.remove_producers_section(true).out_name("engine");
     bindgen.generate(&folder)?;
-    Ok((fs::read_to_string(folder.join("engine.js"))?, fs::read(folder.join("engine_bg.wasm"))?))
+    // With names, a profiler of the browser can say where the time goes.
+    let has_names = env::var_os("FILTERBLOCK_NAMES").is_some();
+    let engine = ordered::ordered(&fs::read(folder.join("engine_bg.wasm"))?, has_names)?;
+    Ok((fs::read_to_string(folder.join("engine.js"))?, engine))
 }
 
 fn page(glue: &str, engine: &[u8]) -> Result<String> {
     let read = |name: &str| fs::read_to_string(Path::new("page").join(name));
-    let script = bare(&modules(&MODULES.map(read).into_iter().collect::<std::io::Result<Vec<_>>>()?));
+    let own = bare(&modules(&MODULES.map(read).into_iter().collect::<std::io::Result<Vec<_>>>()?));
+    let script = [zip()?, own].concat();
     let worker = bare(&[glue, &read("worker.js")?].concat());
     for script in [&script, &worker] {
         // These would end, or hide the end of, the element that the script is in.
@@ -69,9 +74,10 @@ fn page(glue: &str, engine: &[u8]) -> Result<String> {
     );
     let parts = [
         ("POLICY", policy),
-        ("STYLE", bare(&read("style.css")?)),
+        ("STYLE", [STYLE, &bare(&read("style.css")?)].concat()),
+        ("ICONS", [ICONS, &read("icons.svg")?].concat()),
         ("VERSION", env!("CARGO_PKG_VERSION").to_owned()),
-        ("SAMPLE", STANDARD.encode(gzip(&sample()?)?)),
+        ("SAMPLE", STANDARD.encode(gzip(&samples::samples()?)?)),
         ("ENGINE", STANDARD.encode(engine)),
         ("WORKER", STANDARD.encode(gzip(worker.as_bytes())?)),
         ("SCRIPT", script),
@@ -117,19 +123,18 @@ fn bare(text: &str) -> String {
     bare
 }
 
-/// The files of the sample: a line of JSON with their names and sizes, then their bytes.
-fn sample() -> Result<Vec<u8>> {
-    let mut paths: Vec<_> =
-        fs::read_dir(SAMPLE)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    paths.sort();
-    let (mut names, mut contents) = (Vec::new(), Vec::new());
-    for path in paths {
-        let bytes = fs::read(&path)?;
-        let name = path.file_name().and_then(|name| name.to_str()).ok_or("a name that is not Unicode")?;
-        names.push(format!("[\"{name}\",{}]", bytes.len()));
-        contents.extend(bytes);
-    }
-    Ok([format!("[{}]\n", names.join(",")).into_bytes(), contents].concat())
+/// The library that makes a .zip, as a function of the script, below its licence.
+fn zip() -> Result<String> {
+    let read = |name: &str| fs::read_to_string(Path::new(ZIP).join(name));
+    let code = read("index.js")?;
+    let (code, exports) = code.trim().rsplit_once("export{").ok_or("client-zip exports nothing")?;
+    let made =
+        exports.split(',').find_map(|export| export.trim_end_matches("};").strip_suffix(" as makeZip"));
+    let made = made.ok_or("client-zip has no makeZip")?;
+    Ok(format!(
+        "/* client-zip\n{}\n*/\nconst makeZip=(()=>{{{code}return {made}}})();\n",
+        read("LICENSE.txt")?.trim()
+    ))
 }
 
 fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {

@@ -115,13 +115,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         page = Page::None;
     }
     let shown = match page {
-        Page::Standard => console.write_all(repair_page(dir, &report).html.as_bytes()),
+        Page::Standard => console.write_all(repair_page(dir, &report).html().as_bytes()),
         _ if arguments.json => report.write_json(dir, &mut *console),
         _ if report.error.is_some() => Ok(()),
         _ => text::repair::write(dir, &report, arguments.verbose, console),
     };
     let status = match page {
-        Page::File(file, output) => match file.finish_with(repair_page(dir, &report).html.as_bytes()) {
+        Page::File(file, output) => match file.finish_with(repair_page(dir, &report).html().as_bytes()) {
             Ok(()) => status,
             Err(error) => {
                 console.message_about(output, format_args!("{error}; only the page could not be written"));

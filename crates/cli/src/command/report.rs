@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let engine = Limits::default().engine(arguments.jobs.jobs, console).progress(progress.clone());
     let engine = arguments.depth.into_iter().fold(engine, Engine::depth);
     let tune = (!arguments.no_tune).then(|| TuneRequest { lookups, ..TuneRequest::default() });
-    let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune });
+    let page = engine.page(path, &PageRequest { verify: !arguments.no_verify, tune, repair: true });
     progress.end();
     if let Some(found) = page.as_ref().err().and_then(Fault::other_format) {
         let line = match is_file {
@@ -104,13 +104,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         Severity::Unknown => EXIT_ERROR,
     };
     if is_file {
-        WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html.as_bytes())
+        WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html().as_bytes())
             .map_err(about(output))?;
         let written = text::write_page(path, &page.advice, output, console);
         return Ok(console.finish(written.map(|()| status)));
     }
     console.message_about(path, page.advice.headline());
-    let written = console.write_all(page.html.as_bytes());
+    let written = console.write_all(page.html().as_bytes());
     Ok(console.finish(written.map(|()| status)))
 }
 

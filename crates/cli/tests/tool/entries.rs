@@ -237,7 +237,7 @@ fn advice_and_pages_come_from_wherever_files_are() {
         let request = PageRequest { tune: None, ..PageRequest::default() };
         let page = engine.page(path, &request).unwrap();
         let parent = path.parent().unwrap().to_str().unwrap();
-        [str::from_utf8(&lines).unwrap(), &page.html].map(|text| text.replace(parent, "PLACE"))
+        [str::from_utf8(&lines).unwrap(), &page.html()].map(|text| text.replace(parent, "PLACE"))
     };
     let here = found(dir, Files::default());
     assert!(here[0].contains("\"verdict\":\"fine\"") && here[1].contains("</html>"));

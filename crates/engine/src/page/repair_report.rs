@@ -27,8 +27,8 @@ const MOST_REASONS: usize = 5;
 /// The page of a repair.
 #[derive(Clone, Debug)]
 pub struct RepairPage {
-    /// The page, complete in itself.
-    pub html: String,
+    /// What it is about.
+    pub title: String,
     /// The part of the page from the name on, for a document that has [`STYLE`](super::STYLE) and
     /// [`ICONS`](super::ICONS).
     pub body: String,
@@ -55,7 +55,14 @@ pub fn repair_page(path: &Path, report: &RepairReport) -> RepairPage {
     };
     let body = body.into_string();
     let title = format!("Repair of {}", text(escape_path(path).to_string().as_bytes()));
-    RepairPage { html: document(&title, &body), body }
+    RepairPage { title, body }
+}
+
+impl RepairPage {
+    /// The page, complete in itself.
+    pub fn html(&self) -> String {
+        document(&self.title, &self.body)
+    }
 }
 
 fn verdict(path: &Path, report: &RepairReport) -> Markup {

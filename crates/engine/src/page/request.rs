@@ -25,19 +25,21 @@ pub struct PageRequest {
     /// The request to try other filters, if they are to be tried. They never are for a folder of tables that is no
     /// database.
     pub tune: Option<TuneRequest>,
+    /// If true, a repair of what is damaged is tried, which reads the whole database.
+    pub repair: bool,
 }
 
 impl Default for PageRequest {
     fn default() -> Self {
-        Self { verify: true, tune: Some(TuneRequest::default()) }
+        Self { verify: true, tune: Some(TuneRequest::default()), repair: true }
     }
 }
 
 /// A page about a database, folder or table.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The page, complete in itself.
-    pub html: String,
+    /// The name and the verdict.
+    pub title: String,
     /// The part of the page from the name on, for a document that has [`STYLE`](super::STYLE) and
     /// [`ICONS`](super::ICONS).
     pub body: String,
@@ -62,12 +64,20 @@ impl Engine {
         let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
         let advice = advise(&facts(path, &overview, tuned), measured);
         let words = advice_text(&advice, measured, path);
-        let is_mendable = matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
+        let is_mendable =
+            request.repair && matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
         let repair = is_mendable.then(|| self.repair(path, &RepairRequest::default(), &mut NoOutput));
         let repair = repair.map(|result| result.map_err(|failure| failure.text));
         let shown = Shown { path, overview: &overview, tuned, advice: &advice, repair: repair.as_ref() };
         let body = body(&shown, &words).into_string();
-        Ok(Page { html: document(&title(path, &words), &body), body, advice: words })
+        Ok(Page { title: title(path, &words), body, advice: words })
+    }
+}
+
+impl Page {
+    /// The page, complete in itself.
+    pub fn html(&self) -> String {
+        document(&self.title, &self.body)
     }
 }
 

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::ErrorKind;
 use crate::walk::Sequential;
-use crate::write::{Dir, Failure, Input, Result};
+#[cfg(feature = "fs")]
+use crate::write::Dir;
+use crate::write::{Failure, Input, Result};
 
 /// The maximum number of bytes of CURRENT that are read: more than a sound one has.
 const MAX_CURRENT: u64 = 256;
@@ -41,6 +43,7 @@ impl FileDigest {
     }
 
     /// Returns true if the file of this name in the folder has these contents.
+    #[cfg(feature = "fs")]
     pub(super) fn is_in(&self, dir: &Dir) -> io::Result<bool> {
         match Self::read(&self.name, dir.open_file(&self.name)) {
             Ok(found) => Ok(found == *self),
@@ -74,6 +77,7 @@ pub(super) fn current(input: Input<'_>) -> Result<FileDigest> {
 
 /// Makes CURRENT name the MANIFEST of this number. After an error, CURRENT is as it was, unless only the sync failed.
 /// Like [`set_current`](filterblock::database::set_current), but with calls that tests can watch.
+#[cfg(feature = "fs")]
 pub(super) fn set_current(dir: &Dir, number: u64) -> Result<()> {
     let temporary = FileKind::Temporary.file_name(number);
     let contents = format!("{}\n", FileKind::Manifest.file_name(number));

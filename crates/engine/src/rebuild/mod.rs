@@ -52,10 +52,14 @@ use filterblock::escape_path;
 pub use self::request::{FilterRequest, RebuildMode, RebuildOptions};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildReport, RebuildStatus};
+#[cfg(feature = "fs")]
+use crate::walk::Files;
+use crate::walk::FoundFormat;
 use crate::walk::folder::nothing_at;
-use crate::walk::{Files, FoundFormat};
-use crate::write::{DirStorage, Input, NewFolder, NoOutput, Output};
+#[cfg(feature = "fs")]
+use crate::write::{DirStorage, NewFolder, NoOutput};
 pub use crate::write::{Failure, Result};
+use crate::write::{Input, Output};
 
 impl Engine {
     /// Makes a second database with new filters in `output` of the one in the folder `database`, which stays as it is.

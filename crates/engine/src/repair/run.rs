@@ -16,7 +16,7 @@ use super::tables::{NewTable, NewTables, Shape, manifest, manifest_name, verify}
 use super::{RepairRequest, ledger, roles, shape};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
-use crate::run::number_of_jobs;
+use crate::run::{HAS_THREADS, number_of_jobs};
 use crate::text::counted;
 #[cfg(feature = "fs")]
 use crate::walk::Files;
@@ -106,7 +106,7 @@ fn write(
     report: &mut RepairReport,
 ) -> Result<Vec<NewTable>> {
     let (order, output) = (shape.order, salvage.output);
-    if number_of_jobs(input.engine.jobs) < 2 {
+    if !HAS_THREADS || number_of_jobs(input.engine.jobs) < 2 {
         let mut verified = Vec::new();
         let mut finish = |table| verify(table, output, order, input).map(|table| verified.push(table));
         let mut tables = NewTables::new(output, shape, input, &mut finish);

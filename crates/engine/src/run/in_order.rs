@@ -11,9 +11,13 @@ use std::{io, thread};
 /// The greatest number of jobs. Each has a thread of its own, and needs memory for its work.
 pub const MAX_JOBS: i64 = 256;
 
+/// False where there are no threads, so that what is only for them is left out of the program.
+pub(crate) const HAS_THREADS: bool = !cfg!(target_family = "wasm");
+
 /// `None` or 0: as many jobs as there are processors.
 pub(crate) fn number(jobs: Option<u16>) -> usize {
     match jobs {
+        _ if !HAS_THREADS => 1,
         None | Some(0) => thread::available_parallelism().map_or(1, usize::from),
         Some(jobs) => jobs.into(),
     }
@@ -57,10 +61,14 @@ pub(crate) fn try_map<T: Send, R: Send, E: Send>(
             }
         }
     };
-    thread::scope(|scope| {
-        (0..helpers).all(|_| thread::Builder::new().spawn_scoped(scope, help).is_ok());
+    if HAS_THREADS {
+        thread::scope(|scope| {
+            (0..helpers).all(|_| thread::Builder::new().spawn_scoped(scope, help).is_ok());
+            help();
+        });
+    } else {
         help();
-    });
+    }
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner)?;
     results.sort_unstable_by_key(|(at, _)| *at);
     Ok(results.into_iter().map(|(_, result)| result).collect())
@@ -88,6 +96,16 @@ impl<'show, T: Send + 'static> InOrder<'_, 'show, T> {
         show: &'show mut dyn FnMut(T) -> io::Result<()>,
         give_out: impl FnOnce(&mut InOrder<'env, 'show, T>) -> R,
     ) -> R {
+        if !HAS_THREADS {
+            let over = Arc::default();
+            return give_out(&mut InOrder {
+                show,
+                queue: None,
+                max_waiting: 0,
+                waiting: VecDeque::new(),
+                over,
+            });
+        }
         let (queue, work) = channel::<Work<'env>>();
         let work = Mutex::new(work);
         let help = || {
@@ -116,7 +134,7 @@ impl<'show, T: Send + 'static> InOrder<'_, 'show, T> {
 impl<'env, T: Send + 'static> InOrder<'env, '_, T> {
     /// Gives out work. Shows the results that are due.
     pub(crate) fn work(&mut self, work: impl FnOnce() -> T + Send + 'env) -> io::Result<()> {
-        let Some(queue) = &self.queue else { return (self.show)(work()) };
+        let Some(queue) = self.queue.as_ref().filter(|_| HAS_THREADS) else { return (self.show)(work()) };
         let (sender, receiver) = sync_channel(1);
         let over = Arc::clone(&self.over);
         let work = move || {
@@ -146,6 +164,7 @@ impl<'env, T: Send + 'static> InOrder<'env, '_, T> {
         while let Some(first) = self.waiting.pop_front() {
             let result = match first {
                 Ok(result) => Some(result),
+                Err(_) if !HAS_THREADS => None,
                 Err(receiver) if self.waiting.len() >= max_waiting => receiver.recv().ok(),
                 Err(receiver) => match receiver.try_recv() {
                     Err(TryRecvError::Empty) => {

@@ -8,7 +8,7 @@ pub(crate) mod task;
 mod tests;
 
 pub use in_order::MAX_JOBS;
-pub(crate) use in_order::{map, number as number_of_jobs, try_map};
+pub(crate) use in_order::{HAS_THREADS, map, number as number_of_jobs, try_map};
 pub(crate) use relist::{MAX_ROUNDS, Relist};
 pub(crate) use task::{Event, ListedFolder, LogUse, TableFile, Task};
 

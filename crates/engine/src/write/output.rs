@@ -138,7 +138,7 @@ impl Output for NoOutput {
         #[cfg(feature = "fs")]
         return Ok(Box::new(tempfile::tempfile()?));
         #[cfg(not(feature = "fs"))]
-        Err(io::ErrorKind::Unsupported.into())
+        Err(no_scratch())
     }
 
     fn commit(&mut self) -> Result<Vec<String>> {
@@ -219,12 +219,16 @@ impl<S: FnMut(&str, Bytes) -> io::Result<()> + Send> Output for StreamOutput<S> 
     }
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "entries of logs need more than 128 MiB of memory"))
+        Err(no_scratch())
     }
 
     fn commit(&mut self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
+}
+
+fn no_scratch() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "entries of logs need more than 128 MiB of memory")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

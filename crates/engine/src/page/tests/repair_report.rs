@@ -58,7 +58,7 @@ fn table(html: &str, title: &str) -> Vec<Vec<String>> {
 
 /// The class of the verdict, its tag, its title and its sentence, and whether steps are shown.
 fn verdict_of(report: &RepairReport) -> (String, [String; 3], bool) {
-    let root = markup::check(&repair_page(Path::new("db"), report).html);
+    let root = markup::check(&repair_page(Path::new("db"), report).html());
     let (class, texts, ..) = verdict(&root);
     (class, texts, !root.of_name("ol").is_empty())
 }
@@ -88,7 +88,7 @@ fn the_verdict_says_whether_all_is_known() {
     let (class, texts, has_steps) = verdict_of(&lossy);
     assert_eq!((&*class, has_steps), ("verdict better two", true));
     assert_eq!(texts[..2], ["Repaired, with a loss", "2,000 keys saved; some entries are lost"]);
-    let words = |report: &RepairReport| markup::check(&repair_page(Path::new("db"), report).html).words();
+    let words = |report: &RepairReport| markup::check(&repair_page(Path::new("db"), report).html()).words();
     assert!(
         words(&lossy)
             .contains("A node's database (Bitcoin, geth, Cosmos) has to be rebuilt by its program instead.")
@@ -134,7 +134,7 @@ fn losses_corrections_and_doubts_stand_with_their_files() {
         stale_keys: vec![stale(b"kept", false, true), stale(b"out", true, false)],
         ..RepairReport::default()
     };
-    let html = repair_page(Path::new("db"), &report).html;
+    let html = repair_page(Path::new("db"), &report).html();
     let ledger = table(&html, "what happened");
     let expected = [
         "lost",
@@ -191,7 +191,7 @@ fn hostile_names_and_keys_are_text() {
     };
     report.sums.maybe_stale = 1;
     report.stale_keys = vec![stale(b"<b>\xff\n", false, true)];
-    let html = repair_page(Path::new(SCRIPT), &report).html;
+    let html = repair_page(Path::new(SCRIPT), &report).html();
     let words = markup::check(&html).words();
     assert_eq!(html.to_lowercase().matches("<script").count(), 1);
     for text in [SCRIPT, r"\xe2\x80\xaeevil\xe2\x81\xa6\x00", r"<b>\xff\x0a", "bytes)"] {
@@ -217,7 +217,7 @@ fn a_page_of_many_losses_stays_small_and_says_what_is_left_out() {
         ..RepairReport::default()
     };
     (report.sums.maybe_stale, report.sums.losses) = (1_000_000, 10_000);
-    let html = repair_page(Path::new("db"), &report).html;
+    let html = repair_page(Path::new("db"), &report).html();
     assert!(html.len() < 1_000_000, "{}", html.len());
     let words = markup::check(&html).words();
     for text in ["9,500 more losses", "999,500 more keys", "9,500 more files"] {
