@@ -30,7 +30,7 @@ pub(crate) fn fields(names: Option<Vec<String>>) -> PyResult<Fields> {
     names.iter().map(known).collect::<PyResult<Vec<_>>>().map(|fields| Some(fields.into()))
 }
 
-/// A version of a key, and where it lies.
+/// A version of a key, and where it is.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Entry {
     /// User key, or the stored key of a table whose keys are no internal keys.

@@ -24,12 +24,12 @@ impl FilterBlockReader {
         Ok(Self { reader: filterblock::FilterBlockReader::new(self::policy(policy)?, contents) })
     }
 
-    /// Returns False if the filter for the data block at this offset denies the key.
+    /// Returns False if the filter for the data block at this offset rules the key out.
     fn key_may_match(&self, block_offset: u64, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.reader.key_may_match(block_offset, &borrow(key)?))
     }
 
-    /// Answers many questions, each an offset and a key.
+    /// Looks many keys up, each with the offset of its data block.
     fn keys_may_match<'py>(&self, queries: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = queries.py();
         let objects = queries

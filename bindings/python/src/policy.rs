@@ -32,7 +32,7 @@ impl BloomFilterPolicy {
         self.policy.name()
     }
 
-    /// Bits a key of filters that are made.
+    /// Bits per key of filters that are made.
     #[getter]
     fn bits_per_key(&self) -> u32 {
         self.bits_per_key
@@ -51,7 +51,7 @@ impl BloomFilterPolicy {
         made.map(|filter| PyBytes::new(py, &filter)).map_err(|error| from_error(py, &error))
     }
 
-    /// Returns False if the filter says that the key is not among the keys that the filter was made from.
+    /// Returns False if the filter rules the key out.
     fn key_may_match(&self, key: &Bound<'_, PyAny>, filter: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.policy.key_may_match(&borrow(key)?, &borrow(filter)?))
     }

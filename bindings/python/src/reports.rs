@@ -18,7 +18,9 @@ use crate::errors::{from_fault, wrong};
 use crate::scan::order_of;
 use crate::work::{self, Found, paths};
 
-/// Finds out what tables and their filters are like.
+/// Shows what tables and their filters are like.
+///
+/// Returns a list of reports: for a table, one; for a database, one of the folder, one of each table, and the totals.
 #[pyfunction]
 #[pyo3(signature = (path, *, filters = false, recursive = false, jobs = None, max_output = None, progress = None))]
 pub(crate) fn inspect(
@@ -50,6 +52,9 @@ pub(crate) fn inspect(
 }
 
 /// Checks every block, entry and filter, and the MANIFEST.
+///
+/// Returns a list of reports, one of each table and log, and the last of the folder: `verdict` ("fine", "could-be-better",
+/// "false-negatives", "damaged" or "unknown"), `problems`, `entries`, `false_negatives`. Damage raises nothing.
 #[pyfunction]
 #[pyo3(signature = (path, *, recursive = false, comparator = None, jobs = None, max_output = None,
     progress = None))]
@@ -69,7 +74,10 @@ pub(crate) fn verify(
     })
 }
 
-/// Finds out whether other filters would save reads or space.
+/// Measures whether other filters would save reads or space.
+///
+/// Returns a list of reports, one of each database or table: `verdict`, `action`, `text` (the advice), `arguments` (of
+/// `filterblock rebuild`), `absent_reads`, `by_bits`. What cannot be read raises nothing.
 #[pyfunction]
 #[pyo3(signature = (path, *, lookups = None, budget = None, all = false, policy = None,
     recursive = false, jobs = None, max_output = None, progress = None))]
@@ -123,7 +131,9 @@ pub(crate) fn policy_of(name: &str) -> PyResult<Policy> {
     })
 }
 
-/// Makes a page about a database, as HTML, or a page about each of several databases.
+/// Makes a page about a database, or a page about each of several databases.
+///
+/// Returns its HTML, or a list of pages.
 #[pyfunction]
 #[pyo3(signature = (path, *, verify = true, tune = true, jobs = None, max_output = None, progress = None))]
 pub(crate) fn report<'py>(

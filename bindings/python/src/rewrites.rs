@@ -17,7 +17,9 @@ use crate::work::{self, Found, paths};
 /// The most bits a key, as for the program.
 const MOST_BITS: u32 = 100;
 
-/// Gives the tables of closed databases new filters.
+/// Rebuilds the filters of closed databases.
+///
+/// Returns a list of reports, one of each table and the last of the database.
 #[pyfunction]
 #[pyo3(signature = (path, *, to = None, in_place = false, undo = false, discard = false, bits_per_key = None,
     policy = None, hash = None, base_lg = None, drop = false, keep_undecodable = false, jobs = None,
@@ -89,7 +91,9 @@ fn new_filters(
     })
 }
 
-/// Makes a new database of what can be read of a damaged one.
+/// Makes a new database of what can be saved of a damaged one, which is only read.
+///
+/// Returns a list of reports, one of each file, loss and key that may be stale, and the last of the database.
 #[pyfunction]
 #[pyo3(signature = (path, to = None, *, prefer = "newest", comparator = None, policy = None, hash = None,
     bits_per_key = None, jobs = None, dry_run = false, max_output = None, progress = None))]

@@ -32,7 +32,10 @@ pub(crate) fn begin(engine: &Engine, path: PathBuf, request: ScanRequest) -> Arc
     Stream::new(engine.scan(inputs, request), is_slow)
 }
 
-/// Iterates over the entries of a database, a table or a log.
+/// Returns an iterator over the entries of a database, a table or a log: `Entry` objects, every version and deletion, or
+/// with `newest` only the newest value of each key.
+///
+/// The iterator raises each damage once, and its next step continues after it; with `on_error`, that function is called.
 #[pyfunction]
 #[pyo3(signature = (path, *, newest = false, carve = false, prefix = None, start = None, stop = None, limit = None,
     internal_keys = None, comparator = None, max_output = None, on_error = None, fields = None))]

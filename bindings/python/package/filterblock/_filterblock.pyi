@@ -45,7 +45,7 @@ __version__: str
 class Table:
     """An open table: a path, or the bytes of a file.
 
-    The tables of databases have internal keys: a user key with sequence number and type behind it. Whether a table
+    The tables of databases have internal keys: a user key with a sequence number and type after it. Whether a table
     has, its filters or first keys tell, unless `internal_keys` does. `get`, `may_contain` and `filter` take the user
     key then. Iterating gives the keys as they are stored, and `scan` takes them apart.
 
@@ -85,7 +85,7 @@ class Table:
     def __iter__(self) -> Pairs[tuple[bytes, bytes]]:
         """Iterates over stored keys and values, in the order of the file.
 
-        Damage is raised once. The next step goes on behind the damaged block.
+        Damage is raised once. The next step continues after the damaged block.
         """
     def scan(
         self,
@@ -146,7 +146,7 @@ class Database:
     Nothing is written, and nothing is locked. The database is opened once: MANIFEST, logs and tables are kept, with
     up to 128 tables' indexes and filters in memory, and read anew when something has changed. `tables` and `logs` are
     those that were there at first. An iterator shows the database as it is when the iterator is made; where a table
-    vanishes meanwhile, it goes on behind the last entry, in the database as it is then.
+    vanishes meanwhile, it continues after the last entry, in the database as it is then.
 
     `comparator` is the order of the keys of a database without a sound MANIFEST: "bytewise" or "idb_cmp1".
     """
@@ -186,7 +186,7 @@ class Database:
         latter if so told; with `reverse` the last one comes first. Without values or keys, the others come alone.
         All is as in plyvel, save that `prefix` may go with the others.
 
-        Damage is raised once. The next step goes on behind it, where older versions and deleted keys may show.
+        Damage is raised once. The next step continues after it, where older versions and deleted keys may show.
         """
     @overload
     def iterator(
@@ -290,7 +290,7 @@ class LogFile:
 
 @final
 class Entry:
-    """A version of a key, and where it lies.
+    """A version of a key, and where it is.
 
     It unpacks into key and value, or into the fields that were asked for, as a named tuple does. Two are equal if all
     their attributes are, whatever they unpack into.
@@ -440,10 +440,10 @@ def scan(
     on_error: Callable[[Error], object] | None = None,
     fields: Iterable[_Field] | None = None,
 ) -> Scan:
-    """Iterates over the entries of a database, a table or a log, as `filterblock scan --all` does.
+    """Returns an iterator over the entries of a database, a table or a log, as `filterblock scan --all` prints them.
 
-    Every version of each key and every deletion, also of obsolete files; with `newest`, only the newest version of
-    each key, without those that are deleted.
+    Each is an `Entry`: every version of each key and every deletion, also of unused files; with `newest`, only the
+    newest version of each key, without those that are deleted.
 
     `carve` finds the data blocks of tables by their checksums, where footer or index are gone. `prefix`, `start` and
     `stop` choose keys, in bytewise order; `stop` is the first key that is left out. `limit` is the number of entries.
@@ -451,7 +451,7 @@ def scan(
     `max_output` limits the bytes of blocks and keys that are decoded of each file, as for Table. At most 48 tables are
     open at a time, however many there are.
 
-    Damage is passed over. It is raised once, and the next step goes on behind it. With `on_error` it is not raised:
+    Damage is skipped. It is raised once, and the next step continues after it. With `on_error` it is not raised:
     the function is called with the exception. A limit that is reached is an UnsupportedError.
 
     `fields` names what entries unpack into, and the columns of a frame that pandas makes of them; key and value by
@@ -468,9 +468,9 @@ class FilterBlockReader:
 
     def __new__(cls, contents: Buffer, policy: BloomFilterPolicy | str | None = None) -> FilterBlockReader: ...
     def key_may_match(self, block_offset: int, key: Buffer) -> bool:
-        """Returns False if the filter for the data block at this offset denies the key."""
+        """Returns False if the filter for the data block at this offset rules the key out."""
     def keys_may_match(self, queries: Iterable[tuple[int, Buffer]]) -> list[bool]:
-        """Answers many questions, each an offset and a key, in one call."""
+        """Looks many keys up, each with the offset of its data block, in one call."""
     def check(self) -> None:
         """Raises CorruptionError if the block is malformed. Offsets are those in the block."""
     def filter(self, index: int) -> bytes | None:
@@ -495,7 +495,7 @@ class BloomFilterPolicy:
     def create_filter(self, keys: _Keys) -> bytes:
         """Makes the filter of keys, byte for byte as LevelDB does. `keys` may be a pair of bytes and offsets."""
     def key_may_match(self, key: Buffer, filter: Buffer) -> bool:
-        """Returns False if the filter says that the key is not among those that it was made of."""
+        """Returns False if the filter rules the key out."""
     @overload
     def keys_may_match(  # type: ignore[overload-overlap]
         self, keys: tuple[Buffer, Buffer] | Columns, filter: Buffer
@@ -511,7 +511,7 @@ class BloomFilterPolicy:
         """Name that tables carry, without "filter."."""
     @property
     def bits_per_key(self) -> int:
-        """Bits a key of filters that are made."""
+        """Bits per key of filters that are made."""
 
 def inspect(
     path: _Paths,
@@ -522,18 +522,18 @@ def inspect(
     max_output: int | None = None,
     progress: _Progress | None = None,
 ) -> list[Report]:
-    """Finds out what tables and their filters are like, as `filterblock inspect --json` does: of one path or many.
+    """Shows what tables and their filters are like, as `filterblock inspect --json` does: of one path or many.
 
     Returns an object for each line that the program prints: for a table, one; for a database, one for the folder, one
-    for each table, and the totals. Each is a dictionary, whose fields are properties as well. What cannot be looked at
+    for each table, and the totals. Each is a dictionary, whose fields are properties as well. What cannot be read
     has one too (`error` and `error_kind`), and raises nothing.
 
     `entries` counts all entries, versions and deletions among them, and `distinct_keys` the different keys; both
     have `value`, `low` and `high`, which differ where blocks were sampled. Then the totals have no `value` of distinct
     keys, as tables may hold the same ones.
 
-    `filters` lists every filter. `recursive` looks into the folders below. `jobs` tables are looked at at once,
-    by default as many as there are processors. `max_output` limits the bytes to decode of each file.
+    `filters` lists every filter. `recursive` searches the folders below, too. `jobs` tables are read at once, by default
+    as many as there are processors. `max_output` limits the bytes to decode of each file.
 
     `progress` is called in the caller's thread, about twenty times a second, with the bytes done and those of the whole
     work, or None as long as these are not known. If it raises, or a signal comes, the work ends, and that is raised.
@@ -551,9 +551,9 @@ def verify(
     """Checks every block, entry and filter, and the MANIFEST, as `filterblock verify --json` does: of one path or many.
 
     Returns an object for each line that the program prints: one for each table and log, and then one for the folder.
-    `verdict` is "fine", "could-be-better", "false-negatives", "damaged" or "unknown". Damage is in `problems`, and
-    raises nothing. `entries` and `distinct_keys` are the numbers of a table's entries and of its
-    different keys.
+    `verdict` is "fine", "could-be-better", "false-negatives", "damaged" or "unknown". Damage is in `problems`, each
+    with `code`, `offset` and `lost`, and raises nothing. `entries` and `distinct_keys` are the numbers of a table's
+    entries and of its different keys, `false_negatives` that of the stored keys that its filters hide.
 
     `comparator` is the order of user keys where no MANIFEST names it: "bytewise", "idb_cmp1" or None. The others are
     as for `inspect`.
@@ -571,10 +571,11 @@ def tune(
     max_output: int | None = None,
     progress: _Progress | None = None,
 ) -> list[Report]:
-    """Finds out whether other filters would save reads or space, as `filterblock tune --json` does: of one path or many.
+    """Measures whether other filters would save reads or space, as `filterblock tune --json` does: of one path or many.
 
-    Returns an object for each database or table, with its `verdict`, `action` and `text`. What cannot be read raises
-    nothing.
+    Returns an object for each database or table: `verdict`; `action`, such as "rebuild", its `arguments` for
+    `filterblock rebuild`, and `text`, the advice in words; `absent_reads`, the data blocks that a lookup reads; and
+    `by_bits`, the same for other bits per key. What cannot be read raises nothing.
 
     `lookups` are keys that your program looks up. `budget` is the most bytes that filters may take. `all` reads every
     table. `policy` is the name of the policy, by default that of the tables. The others are as for `inspect`.
@@ -596,7 +597,7 @@ def report(  # type: ignore[overload-overlap]
     no network. Without `verify`, not every block is read; without `tune`, no other filters are tried. `jobs`,
     `max_output` and `progress` are as for `inspect`.
 
-    Raises ReadError or MissingError if nothing there can be looked at. Damage is in the page.
+    Raises ReadError or MissingError if nothing there can be read. Damage is in the page.
     """
 
 @overload
@@ -657,7 +658,7 @@ def repair(
     max_output: int | None = None,
     progress: _Progress | None = None,
 ) -> list[Report]:
-    """Makes a new database, in the folder `to`, of what can be read of a damaged one, as `filterblock repair` does.
+    """Makes a new database, in the folder `to`, of what can be saved of a damaged one, as `filterblock repair` does.
 
     With `dry_run=True`, nothing is written, and `to` is not needed.
 

@@ -57,7 +57,7 @@ Examples:
   filterblock tune ~/db --lookups keys.txt
   filterblock tune -r /srv  where a rebuild pays, most first
 
-How it measures: docs/tune.md.
+How it measures: docs/filters.md.
 
 Exit status:
   0    done, whatever the advice

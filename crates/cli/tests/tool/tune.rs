@@ -453,7 +453,7 @@ fn help_names_what_is_given_and_what_comes_back() {
         "--policy <NAME>",
         "--wide",
         "--json",
-        "docs/tune.md",
+        "docs/filters.md",
     ] {
         assert!(help.contains(words), "{help}");
     }
