@@ -120,7 +120,11 @@ fn action(path: &Path, report: &RepairReport, commands: &[String]) -> Markup {
                 li { "Close the program that uses it, and copy the folder " code { (old) } "." }
             }
             li { "Put the new database in its place:" @for text in swap(path, target) { (command(&text)) } }
-            li { "Start the program. The old folder may go once it runs." }
+            @if report.is_complete {
+                li { "Start the program, and check that everything is there. Only then delete the old folder." }
+            } @else {
+                li { "Start the program, and check what is there. Keep the old folder: nothing else has what is lost." }
+            }
         }
     }
 }
@@ -216,17 +220,16 @@ fn loss_line(loss: &LossReport) -> Vec<Cell> {
     };
     let mut texts = vec![sentence(&message(&loss.why))];
     if loss.maybe_stale > 0 {
-        let keys =
-            counted_as(loss.maybe_stale, "key among them may be stale", "keys among them may be stale");
-        texts.push(format!("{keys}: a newer value may have been here."));
+        let keys = counted_as(loss.maybe_stale, "saved key", "saved keys");
+        texts.push(format!("{keys} of this range may be stale: a newer value may have been here."));
     }
     if loss.from_obsolete > 0 {
         let keys = counted(loss.from_obsolete, "key");
         texts.push(format!("Of these, {keys} from obsolete files."));
     }
     if loss.ruled_out > 0 {
-        let keys = counted_as(loss.ruled_out, "other key", "other keys");
-        texts.push(format!("For {keys}, filters rule out a newer value."));
+        let keys = counted_as(loss.ruled_out, "saved key", "saved keys");
+        texts.push(format!("Of {keys}, filters rule out a newer value here."));
     }
     vec![
         what(Severity::Bad, "lost", "lost"),

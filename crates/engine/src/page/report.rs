@@ -15,7 +15,7 @@ use super::sections::{
 };
 use super::verdict::logs_not_read;
 use crate::report::{Basis, HugeManifest, Severity, Verdict};
-use crate::text::{AdviceText, capitalized, counted, entry_sum, prospect, sentence, size};
+use crate::text::{AdviceText, before_repair, capitalized, counted, entry_sum, prospect, sentence, size};
 
 /// From the name on.
 pub(super) fn body(page: &Shown<'_>, advice: &AdviceText) -> Markup {
@@ -67,6 +67,7 @@ fn verdict(page: &Shown<'_>, advice: &AdviceText) -> Markup {
         let known = std::mem::replace(&mut meaning, prospect(report));
         conditions.insert(0, known);
         conditions.retain(|text| !text.is_empty());
+        conditions = before_repair(conditions, report);
     }
     if severity == Severity::Good {
         conditions.push(sentence(&checked::answer(page)));

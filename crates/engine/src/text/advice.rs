@@ -12,7 +12,7 @@ use super::numbers::{bits_text, blocks, count, counted, rough_size, size, size_r
 use super::sentences::{capitalized, sentence, some_of};
 use crate::report::{
     Action, Advice, Basis, COPIES_ONLY, Candidate, Condition, DEFAULT_BITS, Damage, DamagedPart, Effect,
-    FalseNegatives, HugeManifest, Reads, Tuning, Verdict,
+    FalseNegatives, HugeManifest, Reads, RepairReport, Tuning, Verdict,
 };
 
 /// On damage, before the command that saves what can be saved.
@@ -37,7 +37,7 @@ pub const SHORT_MANIFEST: &str = "LevelDB reads all of it whenever it opens the 
 pub const DO_NOT_OPEN: &str = "; do not open it";
 /// On a page, before a program's database is changed or copied.
 const CLOSE: &str = "Close the program that uses it first.";
-const UNDO: &str = "--undo goes back until a program opens the database.";
+const UNDO: &str = "--undo goes back, as long as no program has opened the database since.";
 /// In bytes: a new MANIFEST is shown with at least this.
 const LEAST_MANIFEST: u64 = 1 << 10;
 
@@ -284,6 +284,21 @@ impl AdviceText {
         };
         self.paragraphs.push(text);
     }
+}
+
+/// What to know before a repair of which the outcome is known, in place of what holds for any.
+pub(crate) fn before_repair(conditions: Vec<String>, report: &RepairReport) -> Vec<String> {
+    let general = sentences(SAVE);
+    let is_general = |line: &String| general.contains(line) || line.starts_with("Save what can be saved");
+    let first: &[&str] = match report.is_complete {
+        true => &["The new database has all of it; keep this folder until that one works."],
+        false => &[
+            "Keep this folder; a repair does not change it.",
+            "A backup from before the damage is better; so is a program's own rebuild (such as Bitcoin Core's -reindex).",
+        ],
+    };
+    let first = first.iter().map(ToString::to_string);
+    first.chain(conditions.into_iter().filter(|line| !is_general(line))).collect()
 }
 
 /// The sentences of a text, without the last one if that only leads to a command.

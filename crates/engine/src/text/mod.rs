@@ -13,6 +13,7 @@ mod sentences;
 mod shell_word;
 
 pub(crate) use self::sentences::{capitalized, sentence, some_of};
+pub(crate) use advice::before_repair;
 pub use advice::{
     AdviceText, BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, advice_text,
 };

@@ -328,9 +328,9 @@ fn a_folder_that_may_not_be_written_to() {
     // A table that may not be read.
     mode(&db.file("000042.ldb"), 0);
     let run = db.run(&["--in-place"]).expect(2);
-    assert!(run.err.contains("000042.ldb: opening it: Permission denied"), "{run:?}");
+    assert!(run.err.contains("000042.ldb: reading it: Permission denied"), "{run:?}");
     let kept = db.run(&["--in-place", "--keep-undecodable"]).expect(2);
-    assert!(kept.err.contains("000042.ldb: opening it: Permission denied"), "{kept:?}");
+    assert!(kept.err.contains("000042.ldb: reading it: Permission denied"), "{kept:?}");
 }
 
 /// A table of 8 TiB, nearly all of it a hole: more than the file systems of a test run have room for.

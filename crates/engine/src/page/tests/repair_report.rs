@@ -140,8 +140,8 @@ fn losses_corrections_and_doubts_stand_with_their_files() {
         "lost",
         "000009.ldb1000 B at offset 4,096",
         "from fromto the last key",
-        "Damage. 3 keys among them may be stale: a newer value may have been here. Of these, 2 keys from obsolete files. For 7 \
-         other keys, filters rule out a newer value.",
+        "Damage. 3 saved keys of this range may be stale: a newer value may have been here. Of these, 2 keys from obsolete \
+         files. Of 7 saved keys, filters rule out a newer value here.",
     ];
     assert_eq!(ledger[0], expected);
     assert_eq!(
