@@ -171,8 +171,9 @@ impl UndoFolder {
             let failure = Failure::refused(self.database.path(), why);
             return Err(failure.remedy("--no-undo does without this folder"));
         }
-        let like_file = self.database.open_file(like);
-        let given = like_file.and_then(|like| folder.create(TRIAL)?.copy_attributes(&like));
+        let old = self.database.open_file(like);
+        let old = old.map_err(|error| Failure::system("reading it", &self.database.path_of(like), &error))?;
+        let given = folder.create(TRIAL).and_then(|file| file.copy_attributes(&old));
         given.map_err(|error| {
             let action = "giving a new file its owner, mode, attributes and times";
             Failure::system(action, &self.database.path_of(like), &error)
