@@ -21,7 +21,9 @@ use crate::text::{AdviceText, before_repair, capitalized, counted, entry_sum, pr
 pub(super) fn body(page: &Shown<'_>, advice: &AdviceText) -> Markup {
     let sums = page.overview.sums();
     let mut facts = vec![counted(sums.all(), "table"), size(sums.size)];
-    facts.extend(sums.entries.value.map(|entries| {
+    // What a repair saves is counted with the logs.
+    let entries = sums.entries.value.filter(|_| page.repair.is_none());
+    facts.extend(entries.map(|entries| {
         let unit = if entries == 1 { "entry" } else { "entries" };
         format!("{} {unit}", entry_sum(&sums.entries))
     }));
