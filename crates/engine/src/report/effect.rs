@@ -2,7 +2,6 @@
 //! table.
 
 use super::estimate::Estimate;
-use super::fault::Fault;
 use super::strings::words;
 use crate::audit::rates::Rate;
 
@@ -89,13 +88,4 @@ words! {
         /// A stored key with some bytes appended.
         Lengthened = "lengthened",
     }
-}
-
-/// A table that is part of no number, as it could not be read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LeftOut {
-    /// The name of the table's file.
-    pub name: String,
-    /// The reason.
-    pub why: Fault,
 }

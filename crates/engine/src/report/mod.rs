@@ -31,7 +31,7 @@ pub use advice::{
     Action, Advice, Basis, Condition, Damage, DamagedPart, FalseNegatives, HugeManifest, Obstacle, Rebuild,
 };
 pub use distinct::DistinctSum;
-pub use effect::{Effect, LeftOut, LevelEffect, Rates, Reads, SimilarKind};
+pub use effect::{Effect, LevelEffect, Rates, Reads, SimilarKind};
 pub use estimate::{EntrySum, Estimate, KeyCount};
 pub use fault::{Fault, FaultDetail};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
@@ -55,6 +55,6 @@ pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
-pub use tune::{Candidate, DEFAULT_BITS, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine};
+pub use tune::{Candidate, DEFAULT_BITS, LeftOut, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine};
 pub use verdict::{Outcome, Severity, Verdict, VerdictCounts};
 pub use verify::{About, CheckNote, Checked, Other, Verified};

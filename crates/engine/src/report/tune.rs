@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::advice::{Action, Advice, AdviceFields};
-use super::effect::{Effect, LeftOut, SimilarKind};
+use super::effect::{Effect, SimilarKind};
 use super::estimate::Estimate;
 use super::fault::Fault;
 use super::frame::{ErrorKind, Frame, Subject};
@@ -344,4 +344,13 @@ impl TuningFields {
             budget: tuning.budget,
         }
     }
+}
+
+/// A table that is part of no number, as it could not be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LeftOut {
+    /// The name of the table's file.
+    pub name: String,
+    /// The reason.
+    pub why: Fault,
 }
