@@ -70,8 +70,8 @@ fn repair(files: &Contents, written: Option<&Written>) {
     let newest = repair_as(files, written, Prefer::Newest);
     let sound = repair_as(files, written, Prefer::Sound);
     let (Some(newest), Some(sound)) = (newest, sound) else { return };
-    assert_eq!(newest.sums.keys, sound.sums.keys + sound.sums.left_out, "doubtful keys are left out");
-    assert_eq!((newest.sums.maybe_stale, newest.is_complete), (sound.sums.maybe_stale, sound.is_complete));
+    assert_eq!(newest.data.sums.keys, sound.data.sums.keys + sound.data.sums.left_out, "doubtful keys are left out");
+    assert_eq!((newest.data.sums.maybe_stale, newest.data.is_complete), (sound.data.sums.maybe_stale, sound.data.is_complete));
 }
 
 fn repair_as(files: &Contents, written: Option<&Written>, prefer: Prefer) -> Option<RepairReport> {
@@ -93,10 +93,10 @@ fn repair_as(files: &Contents, written: Option<&Written>, prefer: Prefer) -> Opt
     assert!(meter.bytes_read() <= 64 * size as u64, "{} bytes read, of {size}", meter.bytes_read());
     let report = report.ok()?;
     check(output, &report, written);
-    assert!(report.sums.maybe_stale >= report.stale_keys.len() as u64);
-    if report.is_complete {
-        assert!(report.losses.is_empty() && report.stale_keys.is_empty() && report.unknown.is_empty());
-        assert!(report.manifest.is_some(), "without a MANIFEST nothing is complete");
+    assert!(report.data.sums.maybe_stale >= report.stale_keys.len() as u64);
+    if report.data.is_complete {
+        assert!(report.losses.is_empty() && report.stale_keys.is_empty() && report.data.unknown.is_empty());
+        assert!(report.data.manifest.is_some(), "without a MANIFEST nothing is complete");
     }
     Some(report)
 }
@@ -123,14 +123,14 @@ fn check(output: MemoryOutput, report: &RepairReport, written: Option<&Written>)
         while entries.next().expect("new blocks are sound") {
             let (user_key, tag) = KeyFormat::LevelDb.split(entries.key()).expect("an internal key");
             // Entries that no checksum covers may be wrong if zeros are not the only damage. They count as doubtful.
-            if let Some(written) = written.filter(|_| report.sums.maybe_stale == 0) {
+            if let Some(written) = written.filter(|_| report.data.sums.maybe_stale == 0) {
                 assert!(written.holds(user_key, entries.value()), "{user_key:?} was never written");
             }
             assert!(last.as_deref() != Some(user_key), "{user_key:?} comes twice");
             last = Some(user_key.to_vec());
-            assert!(tag >> 8 <= report.sums.last_sequence);
+            assert!(tag >> 8 <= report.data.sums.last_sequence);
             count += 1;
         }
     }
-    assert_eq!(report.sums.keys, count);
+    assert_eq!(report.data.sums.keys, count);
 }

@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use filterblock_engine::report::{
     AddedTable, Answer, Count, EndData, EntryData, FaultData, FolderData, Line, LossReport, ManifestEdit,
-    ManifestState, RebuildReport, RebuiltTable, RepairReport, RepairedFile, StaleKey, TableData, Totals,
+    ManifestState, RebuildData, RebuiltData, RepairData, RepairedFile, StaleKey, TableData, Totals,
     TuningLine, Unreadable, Verified,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -37,14 +37,14 @@ const COMMANDS: [(&str, &[Kind]); 9] = [
     ),
     ("verify", &[line::<Verified>()]),
     ("tune", &[line::<TuningLine>()]),
-    ("rebuild", &[line::<Line<RebuiltTable>>(), line::<Line<RebuildReport>>()]),
+    ("rebuild", &[line::<Line<RebuiltData>>(), line::<Line<RebuildData>>()]),
     (
         "repair",
         &[
             line::<Line<RepairedFile>>(),
             line::<Line<LossReport>>(),
             line::<Line<StaleKey>>(),
-            line::<Line<RepairReport>>(),
+            line::<Line<RepairData>>(),
         ],
     ),
 ];

@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let result = engine.repair_folder(dir, arguments.to.as_deref(), arguments.dry_run, &arguments.request());
     progress.end();
     let (report, status) = match result {
-        Ok(report) if report.is_complete => (report, 0),
+        Ok(report) if report.data.is_complete => (report, 0),
         Ok(report) => (report, EXIT_INCOMPLETE),
         Err(failure) => (RepairReport::from(&failure), failed(&failure, console)),
     };
@@ -131,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         _ => status,
     };
     let written = shown.and_then(|()| console.flush());
-    if let (Some(target), Err(error)) = (&report.target, &written)
+    if let (Some(target), Err(error)) = (&report.data.target, &written)
         && error.kind() != io::ErrorKind::BrokenPipe
     {
         console.message_about(

@@ -22,7 +22,7 @@ pub(crate) fn write(
     console: &mut Console,
 ) -> io::Result<()> {
     let RepairText { headline, rows, facts, next, commands, .. } = repair_text(database, report);
-    let tone = if report.is_complete { Tone::Good } else { Tone::Bad };
+    let tone = if report.data.is_complete { Tone::Good } else { Tone::Bad };
     let path = format!("{}: ", escape_path(database));
     for (number, line) in terminal_lines(console, 2, &format!("{path}{headline}")).iter().enumerate() {
         let (before, line) = match line.strip_prefix(&path).filter(|_| number == 0) {
@@ -52,17 +52,17 @@ pub(crate) fn write(
 }
 
 fn files(report: &RepairReport, console: &mut Console) -> io::Result<()> {
-    let sums = &report.sums;
-    if let Some(name) = report.comparator.as_ref().filter(|_| !report.is_comparator_assumed) {
+    let sums = &report.data.sums;
+    if let Some(name) = report.data.comparator.as_ref().filter(|_| !report.data.is_comparator_assumed) {
         writeln!(console, "  keys are ordered by {name}")?;
     }
-    if report.target.is_some() {
+    if report.data.target.is_some() {
         writeln!(console, "  new tables: {}, {}", count(sums.tables), size(sums.new_size))?;
     }
-    if let (Some(policy), Some(bits)) = (&report.policy, report.bits_per_key) {
+    if let (Some(policy), Some(bits)) = (&report.data.policy, report.data.bits_per_key) {
         writeln!(console, "  new filters: {policy}, {bits} bits per key")?;
     }
-    report.files.iter().try_for_each(|file| writeln!(console, "  {}: {}", file.name, facts_of(file)))
+    report.files.iter().try_for_each(|file| writeln!(console, "  {}: {}", file.name, facts_of(&file.data)))
 }
 
 fn facts_of(file: &RepairedFile) -> String {

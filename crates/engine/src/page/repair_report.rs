@@ -12,8 +12,8 @@ use super::pictures::{Damaged, StripFile, strip};
 use super::report::name_and_facts;
 use super::sections::grid::{Cell, grid, stacked};
 use crate::report::{
-    LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairedFile, RepairedKind, Severity,
-    StaleKey,
+    LossKind, LossReport, OfFile, RepairReport, RepairRole, RepairStatus, RepairedFile, RepairedKind,
+    Severity, StaleKey,
 };
 use crate::text::{capitalized, count, counted, counted_as, repair_text, sentence, size, swap};
 
@@ -36,10 +36,10 @@ pub struct RepairPage {
 
 /// The report of a repair of the database at `path`, as a page.
 pub fn repair_page(path: &Path, report: &RepairReport) -> RepairPage {
-    let of_kind = |kind| report.files.iter().filter(|file| file.kind == kind).count() as u64;
+    let of_kind = |kind| report.files.iter().filter(|file| file.data.kind == kind).count() as u64;
     let facts = [
         counted(of_kind(RepairedKind::Table), "table"),
-        size(report.sums.old_size),
+        size(report.data.sums.old_size),
         counted(of_kind(RepairedKind::Log), "log"),
     ];
     let body = html! {
@@ -67,16 +67,16 @@ impl RepairPage {
 
 fn verdict(path: &Path, report: &RepairReport) -> Markup {
     let words = repair_text(path, report);
-    let is_dry = report.status == RepairStatus::DryRun;
-    let (severity, tag) = match (report.is_complete, report.unknown.is_empty()) {
+    let is_dry = report.data.status == RepairStatus::DryRun;
+    let (severity, tag) = match (report.data.is_complete, report.data.unknown.is_empty()) {
         (true, _) => (Severity::Good, "Repaired"),
         (_, true) if report.losses.is_empty() => (Severity::Notice, "Repaired, perhaps with stale keys"),
         (_, true) => (Severity::Notice, "Repaired, with a loss"),
         _ => (Severity::Bad, "Repaired, but not all is known"),
     };
-    let unknown = report.unknown.iter().take(MOST_REASONS).map(|why| sentence(why.text()));
+    let unknown = report.data.unknown.iter().take(MOST_REASONS).map(|why| sentence(why.text()));
     let mut conditions: Vec<_> = unknown.collect();
-    conditions.extend((!is_dry && !report.is_complete).then(|| sentence(READ_FIRST)));
+    conditions.extend((!is_dry && !report.data.is_complete).then(|| sentence(READ_FIRST)));
     let verdict = VerdictBox {
         severity,
         tag: if is_dry { "Dry run" } else { tag },
@@ -101,26 +101,26 @@ pub(super) const fn aside_title(is_dry: bool) -> &'static str {
 
 /// The command of a repair, or the steps by which the new database takes the place of the old one.
 fn action(path: &Path, report: &RepairReport, commands: &[String]) -> Markup {
-    let Some(target) = report.target.as_deref() else {
+    let Some(target) = report.data.target.as_deref() else {
         return html! { @for text in commands { (command(text)) } };
     };
-    if report.is_complete && !report.is_damaged {
+    if report.data.is_complete && !report.data.is_damaged {
         return html! { p { b { "Nothing to do." } } };
     }
     let old = text(escape_path(path).to_string().as_bytes());
     html! {
         h3 { "Put it back" }
-        @if !report.is_complete {
+        @if !report.data.is_complete {
             p { "A node's database (Bitcoin, geth, Cosmos) has to be rebuilt by its program instead." }
         }
         ol.steps {
-            @if report.is_complete {
+            @if report.data.is_complete {
                 li { "Close the program that uses it." }
             } @else {
                 li { "Close the program that uses it, and copy the folder " code { (old) } "." }
             }
             li { "Put the new database in its place:" @for text in swap(path, target) { (command(&text)) } }
-            @if report.is_complete {
+            @if report.data.is_complete {
                 li { "Start the program, and check that everything is there. Only then delete the old folder." }
             } @else {
                 li { "Start the program, and check what is there. Keep the old folder: nothing else has what is lost." }
@@ -131,17 +131,17 @@ fn action(path: &Path, report: &RepairReport, commands: &[String]) -> Markup {
 
 /// How much is saved and lost, in four numbers.
 pub(super) fn tally_of(report: &RepairReport) -> Markup {
-    let sums = &report.sums;
+    let sums = &report.data.sums;
     let severity = |is_good: bool, bad| if is_good { Severity::Good } else { bad };
     let cell = |severity, icon, number, what: &str| Tally { severity, icon, number, what: what.to_owned() };
-    let bytes = report.losses.iter().map(|loss| loss.bytes).sum::<Option<u64>>();
-    let (number, what) = match (sums.losses, bytes, report.unknown.is_empty()) {
+    let bytes = report.losses.iter().map(|loss| loss.data.bytes).sum::<Option<u64>>();
+    let (number, what) = match (sums.losses, bytes, report.data.unknown.is_empty()) {
         (0, _, true) => ("0".to_owned(), "lost".to_owned()),
         (0, _, false) => ("not known".to_owned(), "whether more is lost".to_owned()),
         (losses, Some(bytes @ 1..), _) => (size(bytes), format!("lost, in {}", counted(losses, "place"))),
         (losses, ..) => (counted(losses, "place"), "lost".to_owned()),
     };
-    let is_known = report.unknown.is_empty() && sums.losses == 0;
+    let is_known = report.data.unknown.is_empty() && sums.losses == 0;
     tally(&[
         cell(Severity::Good, "fine", count(sums.keys), "keys saved"),
         cell(Severity::Good, "fixed", counted(sums.bits_corrected, "bit"), "corrected, proved by a checksum"),
@@ -157,11 +157,11 @@ pub(super) fn tally_of(report: &RepairReport) -> Markup {
 
 /// Each loss and each correction, and the keys that may be stale. `told`: reasons why more may be missing that stand above.
 pub(super) fn saved_and_lost(report: &RepairReport, told: usize) -> Section {
-    let is_known = report.unknown.is_empty();
+    let is_known = report.data.unknown.is_empty();
     let losses = |losses| counted_as(losses, "place is lost", "places are lost");
     let mut lines: Vec<_> = report.losses.iter().take(MOST).map(loss_line).collect();
     let more_losses = report.losses.len().saturating_sub(lines.len()) as u64;
-    let is_noted = |file: &&RepairedFile| {
+    let is_noted = |OfFile { data: file, .. }: &&OfFile<RepairedFile>| {
         !file.corrected.is_empty() || file.note.is_some() || file.role == RepairRole::Missing
     };
     lines.extend(report.files.iter().filter(is_noted).take(MOST).map(noted_line));
@@ -169,16 +169,16 @@ pub(super) fn saved_and_lost(report: &RepairReport, told: usize) -> Section {
     lines.extend(saved_line(report));
     Section {
         title: "Saved and lost",
-        answer: match (report.sums.losses, is_known) {
+        answer: match (report.data.sums.losses, is_known) {
             (0, true) => "nothing is lost".to_owned(),
             (0, false) => "nothing that is known is lost; more may be".to_owned(),
             (number, true) => format!("{}; every loss is known", losses(number)),
             (number, false) => format!("{}; more may be", losses(number)),
         },
         content: html! {
-            @if report.unknown.len() > told {
+            @if report.data.unknown.len() > told {
                 p { "More may be missing than is listed here:" }
-                ul.ifs { @for why in report.unknown.iter().skip(told) { li { (sentence(&message(why.text()))) } } }
+                ul.ifs { @for why in report.data.unknown.iter().skip(told) { li { (sentence(&message(why.text()))) } } }
             }
             (stacked(&["", "file", "keys", "what happened"], &lines))
             (rest(more_losses, "more loss", "more losses"))
@@ -192,7 +192,7 @@ fn what(severity: Severity, sign: &str, word: &str) -> Cell {
     Cell::Head(html! { span class={ "what " (tone(severity)) } { (icon(sign)) (word) } })
 }
 
-fn loss_line(loss: &LossReport) -> Vec<Cell> {
+fn loss_line(OfFile { name: file, data: loss }: &OfFile<LossReport>) -> Vec<Cell> {
     let amount = match (loss.bytes, loss.writes) {
         (_, Some(writes)) => Some(counted(writes, "write")),
         (Some(bytes @ 1..), _) => Some(size(bytes)),
@@ -234,7 +234,7 @@ fn loss_line(loss: &LossReport) -> Vec<Cell> {
     vec![
         what(Severity::Bad, "lost", "lost"),
         Cell::Text(
-            html! { (file_name(&loss.name)) @if !about.is_empty() { br; span class="dim file" { (about) } } },
+            html! { (file_name(file)) @if !about.is_empty() { br; span class="dim file" { (about) } } },
         ),
         Cell::Text(keys),
         Cell::Words(html! { (texts.join(" ")) }),
@@ -253,7 +253,7 @@ fn file_name(file: &str) -> Markup {
 }
 
 /// A file that is corrected, missing, or noteworthy.
-fn noted_line(file: &RepairedFile) -> Vec<Cell> {
+fn noted_line(OfFile { name, data: file }: &OfFile<RepairedFile>) -> Vec<Cell> {
     let corrected = (!file.corrected.is_empty()).then(|| match &file.corrected[..] {
         [at] => format!("One bit was wrong, at offset {}.", count(*at)),
         places => format!(
@@ -264,7 +264,7 @@ fn noted_line(file: &RepairedFile) -> Vec<Cell> {
     });
     let texts: Vec<_> =
         corrected.into_iter().chain(file.note.as_deref().map(|note| sentence(&message(note)))).collect();
-    let (text, file_name) = (texts.join(" "), file_name(&file.name));
+    let (text, file_name) = (texts.join(" "), file_name(name));
     let word = match (file.role, file.corrected.is_empty()) {
         (RepairRole::Missing, _) => what(Severity::Notice, "doubt", "missing"),
         (_, false) => what(Severity::Good, "fixed", "corrected"),
@@ -285,7 +285,9 @@ fn offset(places: &[u64]) -> String {
 /// The files of which nothing is lost.
 fn saved_line(report: &RepairReport) -> Option<Vec<Cell>> {
     let of = |kind| {
-        let is_whole = |file: &&RepairedFile| file.kind == kind && file.losses == 0 && file.entries > 0;
+        let is_whole = |OfFile { data: file, .. }: &&OfFile<RepairedFile>| {
+            file.kind == kind && file.losses == 0 && file.entries > 0
+        };
         report.files.iter().filter(is_whole).count() as u64
     };
     let kinds = [(of(RepairedKind::Table), "table"), (of(RepairedKind::Log), "log")];
@@ -302,7 +304,7 @@ fn saved_line(report: &RepairReport) -> Option<Vec<Cell>> {
 }
 
 fn stale_keys(report: &RepairReport) -> Markup {
-    let all = report.sums.maybe_stale;
+    let all = report.data.sums.maybe_stale;
     let listed: Vec<_> = report.stale_keys.iter().take(MOST).map(stale_key).collect();
     html! {
         @if all > 0 {
@@ -317,7 +319,7 @@ fn stale_keys(report: &RepairReport) -> Markup {
     }
 }
 
-fn stale_key(key: &StaleKey) -> Vec<Cell> {
+fn stale_key(OfFile { name: file, data: key }: &OfFile<StaleKey>) -> Vec<Cell> {
     let kept = match (key.is_kept, key.is_deletion) {
         (true, false) => "kept",
         (true, true) => "stays deleted",
@@ -327,7 +329,7 @@ fn stale_key(key: &StaleKey) -> Vec<Cell> {
         Cell::Key(name(&key.key)),
         Cell::Number(count(key.sequence)),
         Cell::text(if key.is_deletion { "deletion" } else { "value" }),
-        Cell::Text(html! { (name(key.file.as_bytes())) @if key.is_obsolete { ", obsolete" } }),
+        Cell::Text(html! { (name(file.as_bytes())) @if key.is_obsolete { ", obsolete" } }),
         Cell::text(kept),
     ]
 }
@@ -355,9 +357,10 @@ pub(super) fn places(report: &RepairReport, title: &'static str, map: &Markup) -
 }
 
 /// `None`: no place of the file is damaged, as far as is known.
-fn strip_file(report: &RepairReport, file: &RepairedFile) -> Option<StripFile> {
+fn strip_file(report: &RepairReport, of: &OfFile<RepairedFile>) -> Option<StripFile> {
+    let OfFile { name, data: file } = of;
     let len = file.size.filter(|size| *size > 0)?;
-    let of_file = || report.losses.iter().filter(|loss| loss.name == file.name);
+    let of_file = || report.losses.iter().filter(|loss| loss.name == *name).map(|loss| &loss.data);
     let lost =
         of_file().filter_map(|loss| Some((Damaged::Lost, loss.offset?, loss.bytes.unwrap_or_default())));
     let torn = file.damaged.iter().map(|at| (Damaged::Lost, *at, 0));
@@ -374,7 +377,7 @@ fn strip_file(report: &RepairReport, file: &RepairedFile) -> Option<StripFile> {
     let at = if places.len() == 1 { "at offset" } else { "the first at offset" };
     let about = file.level.map(|level| format!("level {level}")).unwrap_or_default();
     let text = [amount, format!("{at} {}", count(first))];
-    Some(StripFile { name: text_of(&file.name), about, size: len, places, text })
+    Some(StripFile { name: text_of(name), about, size: len, places, text })
 }
 
 fn text_of(name: &str) -> String {
@@ -383,7 +386,7 @@ fn text_of(name: &str) -> String {
 
 /// Lists at most [`MOST`], beginning with those about which there is something to report.
 pub(super) fn files(report: &RepairReport) -> Section {
-    let is_plain = |file: &&RepairedFile| {
+    let is_plain = |OfFile { data: file, .. }: &&OfFile<RepairedFile>| {
         matches!(file.role, RepairRole::Live | RepairRole::Used)
             && file.corrected.is_empty()
             && file.damaged.is_empty()
@@ -406,11 +409,11 @@ pub(super) fn files(report: &RepairReport) -> Section {
     }
 }
 
-fn file_line(file: &RepairedFile) -> Vec<Cell> {
+fn file_line(OfFile { name: file_name, data: file }: &OfFile<RepairedFile>) -> Vec<Cell> {
     let key = |key: &Option<Vec<u8>>| Cell::Key(html! { @if let Some(key) = key { (name(key)) } });
     let damaged = file.corrected.len() as u64 + file.losses;
     vec![
-        Cell::Head(name(file.name.as_bytes())),
+        Cell::Head(name(file_name.as_bytes())),
         Cell::text(role(file)),
         Cell::text(file.level.map(|level| level.to_string()).unwrap_or_default()),
         Cell::Number(file.size.map(size).unwrap_or_default()),
@@ -440,8 +443,8 @@ const fn role(file: &RepairedFile) -> &'static str {
 
 /// `None`: there is none.
 fn new_database(report: &RepairReport) -> Option<Section> {
-    let (target, sums) = (report.target.as_deref()?, &report.sums);
-    let filters = match (&report.policy, report.bits_per_key) {
+    let (target, sums) = (report.data.target.as_deref()?, &report.data.sums);
+    let filters = match (&report.data.policy, report.data.bits_per_key) {
         (Some(policy), Some(bits)) => html! { (name(policy.as_bytes())) ", " (bits) " bits per key" },
         _ => html! { "none, as before" },
     };
@@ -461,12 +464,12 @@ fn new_database(report: &RepairReport) -> Option<Section> {
 fn about(report: &RepairReport) -> Section {
     let mut list = vec![(
         "Files in use",
-        match &report.manifest {
+        match &report.data.manifest {
             Some(manifest) => html! { "by " (name(manifest.as_bytes())) },
             None => html! { "by the entries that files share, as no MANIFEST can be used" },
         },
     )];
-    if let Some(comparator) = &report.comparator {
+    if let Some(comparator) = &report.data.comparator {
         let text = html! {
             (name(comparator.as_bytes()))
             @if let Some(how) = report.comparator_inferred() { ", " (how) }

@@ -36,8 +36,8 @@ pub(super) fn run(
     };
     report.notes.extend(recovery::note(&recovered, &place.dir));
     if recovered.is_end_of(&as_text(request)) {
-        report.status = RebuildStatus::Finished;
-        report.undo = undo_path(place)?;
+        report.data.status = RebuildStatus::Finished;
+        report.data.undo = undo_path(place)?;
         return Ok(report);
     }
     let rebuilt = rebuild(request, keeps_undo, place, report);
@@ -68,7 +68,7 @@ fn rebuild(
         undo.try_out(&table.name)?;
     }
     let work = RebuildWork::new(source, request, !request.dry_run)?;
-    report.policy = work.filters.name();
+    report.data.policy = work.filters.name();
     if work.source.tables.is_empty() {
         return Ok(report);
     }
@@ -83,7 +83,7 @@ fn rebuild(
         let commit = Commit { work: &work, request, keeps_undo, place, jobs: &jobs };
         let (done, manifest) = commit.run().map_err(|failure| commit.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
-        report.manifest = Some(manifest);
+        report.data.manifest = Some(manifest);
         // The new tables are live now. Clearing away can wait for the next run.
         if let Err(failure) = recovery::recover(place) {
             report.notes.push(failure.and("the next rebuild clears it away").to_string());
@@ -96,7 +96,7 @@ fn rebuild(
 /// Completes the report. The rebuild is done, so errors become notes.
 fn conclude(place: &DatabaseFolder, report: &mut RebuildReport) {
     match undo_path(place) {
-        Ok(path) => report.undo = path,
+        Ok(path) => report.data.undo = path,
         Err(failure) => report.notes.push(failure.to_string()),
     }
     report.notes.extend(place.dir.note_of_lost_group(place.dir.path()));
@@ -191,7 +191,7 @@ impl Commit<'_> {
             Ok(TableFile { name, length, rights })
         };
         record.original_tables = self.jobs.iter().rev().map(table).collect::<Result<_>>()?;
-        record.rebuilt_tables = done.iter().rev().map(|done| done.report.new_name.clone()).collect();
+        record.rebuilt_tables = done.iter().rev().map(|done| done.report.data.new_name.clone()).collect();
         record.logs = source.log_records()?;
         record.first_live_log = source.manifest.log_number();
         let names: Vec<_> = record.original_tables.iter().map(|table| table.name.clone()).collect();

@@ -111,8 +111,8 @@ impl Engine {
 }
 
 fn concluded(mut report: RebuildReport, status: RebuildStatus) -> RebuildReport {
-    if report.status != RebuildStatus::Finished {
-        report.status = status;
+    if report.data.status != RebuildStatus::Finished {
+        report.data.status = status;
     }
     report.conclude();
     report

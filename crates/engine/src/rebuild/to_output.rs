@@ -20,7 +20,8 @@ pub(super) fn run(
     let is_written = output.is_wanted();
     let work = RebuildWork::new(source, options, is_written)?;
     let (source, jobs) = (&work.source, work.jobs_with_old_numbers());
-    let mut report = RebuildReport { policy: work.filters.name(), ..RebuildReport::default() };
+    let mut report = RebuildReport::default();
+    report.data.policy = work.filters.name();
     if is_written {
         let (bytes, files) = work.size();
         output.begin(bytes, files)?;
@@ -46,8 +47,8 @@ pub(super) fn run(
     write_file(new, "CURRENT", format!("{manifest_name}\n").as_bytes())?;
     input.check()?;
     report.tables.extend(done.into_iter().map(|done| done.report));
-    report.manifest = Some(manifest_name.clone());
+    report.data.manifest = Some(manifest_name.clone());
     report.notes.extend(output.commit()?);
-    report.target = Some(output.path_of(""));
+    report.data.target = Some(output.path_of(""));
     Ok(report)
 }

@@ -21,7 +21,7 @@ pub(super) fn undo(engine: &Engine, path: &Path) -> Result<RebuildReport> {
     let recovered = recovery::recover(place)?;
     let mut report = RebuildReport::default();
     if recovered.is_end_of_undo() {
-        report.status = RebuildStatus::Finished;
+        report.data.status = RebuildStatus::Finished;
     } else {
         bring_back_all(place, &mut report).map_err(|failure| recovery::also(failure, &recovered))?;
     }
@@ -48,7 +48,7 @@ fn bring_back_all(place: &DatabaseFolder, report: &mut RebuildReport) -> Result<
             },
         });
     }
-    report.manifest = Some(record.original.name.clone());
+    report.data.manifest = Some(record.original.name.clone());
     if let Err(failure) = recovery::recover(place) {
         report.notes.push(failure.and("the next run clears it away").to_string());
     }
@@ -63,7 +63,7 @@ pub(super) fn discard(engine: &Engine, path: &Path) -> Result<RebuildReport> {
     let mut report = RebuildReport { notes, ..RebuildReport::default() };
     if recovered.is_end_of_undo() {
         // The undo has removed the folder.
-        report.status = RebuildStatus::Finished;
+        report.data.status = RebuildStatus::Finished;
     } else {
         let removed = existing(&place.undo).and_then(|_| place.undo.remove());
         removed.map_err(|failure| recovery::also(failure, &recovered))?;

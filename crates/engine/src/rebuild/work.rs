@@ -6,7 +6,7 @@ use super::filters::{Filters, survey};
 use super::request::{FilterRequest, RebuildOptions};
 use super::source::{SourceDatabase, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
-use crate::report::{FiltersReport, RebuiltStatus, RebuiltTable};
+use crate::report::{FiltersReport, RebuiltData, RebuiltStatus, RebuiltTable};
 use crate::run::try_map;
 use crate::walk::TableRecord;
 use crate::write::{Failure, Output, Result, read_back, release};
@@ -116,10 +116,9 @@ impl<'r> RebuildWork<'r> {
             }),
             _ => None,
         };
-        let report = RebuiltTable {
-            status: if kept.is_some() { RebuiltStatus::Unchanged } else { RebuiltStatus::Rebuilt },
-            error_kind: kept.as_ref().and_then(|why| why.kind),
-            error: kept.map(|why| why.text),
+        let (error_kind, error) = kept.map_or((None, None), |why| (why.kind, Some(why.text)));
+        let data = RebuiltData {
+            status: if error.is_some() { RebuiltStatus::Unchanged } else { RebuiltStatus::Rebuilt },
             level: old.level,
             new_name: job.new_name(),
             entries,
@@ -127,8 +126,8 @@ impl<'r> RebuildWork<'r> {
             new_size: size,
             old_filters: job.before.cloned(),
             new_filters,
-            old_name: job.table.name.clone(),
         };
+        let report = RebuiltTable { old_name: job.table.name.clone(), data, error, error_kind };
         Ok(NewTable { old_number: old.number, record, report })
     }
 
@@ -136,7 +135,7 @@ impl<'r> RebuildWork<'r> {
         let input = self.source.input;
         input.check()?;
         // A table is kept because the rebuild refused it, so it may have faults.
-        if table.report.status == RebuiltStatus::Unchanged {
+        if table.report.data.status == RebuiltStatus::Unchanged {
             return Ok(());
         }
         let manifest = &self.source.manifest;
@@ -152,7 +151,7 @@ impl<'r> RebuildWork<'r> {
         let Some(problem) = problems.first() else { return Ok(()) };
         let failure = match problem.code {
             code if code.is_of_filters() => {
-                let path = target.output.path_of(&table.report.new_name);
+                let path = target.output.path_of(&table.report.data.new_name);
                 Failure::refused(&path, problem).and("this is a fault of this program")
             }
             // The old table is named, as the new one is about to be removed.

@@ -7,7 +7,7 @@ use super::lost::{Losses, Place};
 use super::members::OldFile;
 use super::merge::Entry;
 use super::order::KeyOrder;
-use crate::report::{RepairSums, StaleKey};
+use crate::report::{OfFile, RepairSums, StaleKey};
 use crate::write::Result;
 
 /// Stale keys to report one by one.
@@ -56,7 +56,7 @@ pub(super) struct VersionChooser<'m> {
     live: Candidate,
     old: Candidate,
     pub(super) sums: RepairSums,
-    pub(super) stale_keys: Vec<StaleKey>,
+    pub(super) stale_keys: Vec<OfFile<StaleKey>>,
 }
 
 /// A key with the version that is used.
@@ -159,14 +159,14 @@ impl<'m> VersionChooser<'m> {
         self.sums.left_out = self.sums.left_out.saturating_add(u64::from(!is_kept && chosen.is_value));
         if self.stale_keys.len() < MAX_STALE {
             let file = self.members.get(chosen.file).map(|member| member.name.clone());
-            self.stale_keys.push(StaleKey {
+            let key = StaleKey {
                 key: self.key.clone(),
                 sequence: chosen.sequence,
                 is_deletion: !chosen.is_value,
-                file: file.unwrap_or_default(),
                 is_obsolete: is_from_obsolete,
                 is_kept,
-            });
+            };
+            self.stale_keys.push(OfFile { name: file.unwrap_or_default(), data: key });
         }
     }
 }

@@ -14,7 +14,8 @@ use super::salvage::Salvage;
 use super::table::Unsorted;
 use crate::audit::skipped::MAX_SEQUENCE;
 use crate::report::{
-    LossKind, LossReport, Name, RepairReport, RepairRole, RepairSums, RepairedFile, RepairedKind, Unknown,
+    LossKind, LossReport, Name, OfFile, RepairReport, RepairRole, RepairSums, RepairedFile, RepairedKind,
+    Unknown,
 };
 use crate::text::count;
 
@@ -61,21 +62,21 @@ pub(super) fn write(
     decided: VersionChooser<'_>,
     logs: &[LogLoss],
 ) {
-    report.manifest = salvage.manifests.chosen().map(|chosen| chosen.name.clone());
-    report.comparator = Some(Name::cut(&salvage.comparator));
-    report.is_comparator_assumed = salvage.is_order_assumed;
+    report.data.manifest = salvage.manifests.chosen().map(|chosen| chosen.name.clone());
+    report.data.comparator = Some(Name::cut(&salvage.comparator));
+    report.data.is_comparator_assumed = salvage.is_order_assumed;
     report.files = files(salvage);
     report.losses = decided.losses.all.iter().map(|loss| loss_of(salvage, loss)).collect();
     report.losses.extend(logs.iter().map(log_loss));
-    report.unknown = unknown(salvage, logs);
+    report.data.unknown = unknown(salvage, logs);
     report.notes.extend(notes(salvage, logs));
     report.notes.extend(salvage.is_idb_by_name.then(|| IDB_BY_NAME.to_owned()));
     report.notes.extend(salvage.may_be_idb.then(|| MAY_BE_IDB.to_owned()));
     report.stale_keys = decided.stale_keys;
     let last = salvage.members.iter().map(OldFile::last_sequence).max().unwrap_or_default();
     let operations = logs.iter().map(LogLoss::operations);
-    report.sums = RepairSums {
-        bits_corrected: report.files.iter().map(|file| file.corrected.len() as u64).sum(),
+    report.data.sums = RepairSums {
+        bits_corrected: report.files.iter().map(|file| file.data.corrected.len() as u64).sum(),
         losses: report.losses.len() as u64,
         lost_writes: operations.sum(),
         last_sequence: last.max(salvage.manifests.last_sequence()),
@@ -91,10 +92,11 @@ pub(super) fn write(
         RepairedKind::Manifest => file.role == RepairRole::Used && is_fault(file),
         _ => is_fault(file),
     };
-    report.is_complete =
-        report.losses.is_empty() && report.unknown.is_empty() && report.sums.maybe_stale == 0;
-    report.is_damaged =
-        !report.is_complete || salvage.manifests.current().is_none() || report.files.iter().any(is_damage);
+    report.data.is_complete =
+        report.losses.is_empty() && report.data.unknown.is_empty() && report.data.sums.maybe_stale == 0;
+    report.data.is_damaged = !report.data.is_complete
+        || salvage.manifests.current().is_none()
+        || report.files.iter().any(|file| is_damage(&file.data));
 }
 
 /// Facts that are no losses.
@@ -192,24 +194,26 @@ fn unknown(salvage: &Salvage<'_>, logs: &[LogLoss]) -> Vec<Unknown> {
     unknown
 }
 
-fn files(salvage: &Salvage<'_>) -> Vec<RepairedFile> {
+fn files(salvage: &Salvage<'_>) -> Vec<OfFile<RepairedFile>> {
     let chosen = salvage.manifests.chosen();
-    let manifests = salvage.manifests.all().iter().map(|one| RepairedFile {
-        kind: RepairedKind::Manifest,
-        role: match chosen {
-            Some(chosen) if chosen.name == one.name => RepairRole::Used,
-            _ => RepairRole::NotUsed,
-        },
-        size: Some(one.len),
-        entries: one.manifest.records(),
-        corrected: one.patches.iter().map(|patch| patch.offset).collect(),
-        losses: u64::from(one.rejection.is_some()),
-        note: joined([
-            renamed(&one.name, FileKind::Manifest, one.number),
-            one.rejection.as_ref().or(one.skipped.as_ref()).cloned(),
-        ]),
-        name: one.name.clone(),
-        ..RepairedFile::default()
+    let manifests = salvage.manifests.all().iter().map(|one| {
+        let data = RepairedFile {
+            kind: RepairedKind::Manifest,
+            role: match chosen {
+                Some(chosen) if chosen.name == one.name => RepairRole::Used,
+                _ => RepairRole::NotUsed,
+            },
+            size: Some(one.len),
+            entries: one.manifest.records(),
+            corrected: one.patches.iter().map(|patch| patch.offset).collect(),
+            losses: u64::from(one.rejection.is_some()),
+            note: joined([
+                renamed(&one.name, FileKind::Manifest, one.number),
+                one.rejection.as_ref().or(one.skipped.as_ref()).cloned(),
+            ]),
+            ..RepairedFile::default()
+        };
+        OfFile { name: one.name.clone(), data }
     });
     let records = salvage.manifests.tables();
     let members = salvage.members.iter().map(|member| {
@@ -241,7 +245,7 @@ fn files(salvage: &Salvage<'_>) -> Vec<RepairedFile> {
         let user_key =
             |key: Option<&Vec<u8>>| key.and_then(|key| KeyFormat::LevelDb.user_key(key)).map(<[u8]>::to_vec);
         let level = table.and_then(|_| records.get(&member.number)).map(|record| record.level);
-        RepairedFile {
+        let data = RepairedFile {
             kind: if log.is_some() { RepairedKind::Log } else { RepairedKind::Table },
             role,
             level,
@@ -259,8 +263,8 @@ fn files(salvage: &Salvage<'_>) -> Vec<RepairedFile> {
                 .or(log.map(|log| log.damaged.len()))
                 .unwrap_or_default() as u64,
             note,
-            name: member.name.clone(),
-        }
+        };
+        OfFile { name: member.name.clone(), data }
     });
     let mut files: Vec<_> = manifests.chain(members).chain(strays(salvage)).collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -278,7 +282,7 @@ fn joined<const N: usize>(remarks: [Option<String>; N]) -> Option<String> {
 }
 
 /// Names without a file that may stand for a file of the database.
-fn strays(salvage: &Salvage<'_>) -> impl Iterator<Item = RepairedFile> {
+fn strays(salvage: &Salvage<'_>) -> impl Iterator<Item = OfFile<RepairedFile>> {
     let may_matter = |stray: &&Stray| {
         let chosen = salvage.manifests.chosen().map(|chosen| &chosen.manifest);
         match stray.kind {
@@ -294,16 +298,17 @@ fn strays(salvage: &Salvage<'_>) -> impl Iterator<Item = RepairedFile> {
             _ => (RepairedKind::Manifest, RepairRole::NotUsed),
         };
         let note = Some(format!("{} is in its place", stray.why));
-        RepairedFile { kind, role, note, name: stray.name.clone(), ..RepairedFile::default() }
+        let data = RepairedFile { kind, role, note, ..RepairedFile::default() };
+        OfFile { name: stray.name.clone(), data }
     })
 }
 
-fn loss_of(salvage: &Salvage<'_>, loss: &Loss) -> LossReport {
+fn loss_of(salvage: &Salvage<'_>, loss: &Loss) -> OfFile<LossReport> {
     let key = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.user_key.clone());
     let member = salvage.members.get(loss.file);
     let bytes = &loss.range.bytes;
     debug_assert!(loss.place >= Place::LOGS, "tables are older than logs");
-    LossReport {
+    let data = LossReport {
         kind: LossKind::Table,
         first_key: key(&loss.range.low),
         last_key: key(&loss.range.high),
@@ -313,20 +318,20 @@ fn loss_of(salvage: &Salvage<'_>, loss: &Loss) -> LossReport {
         from_obsolete: loss.from_obsolete,
         ruled_out: loss.ruled_out,
         why: loss.range.why.clone(),
-        name: member.map(|member| member.name.clone()).unwrap_or_default(),
         ..LossReport::default()
-    }
+    };
+    OfFile { name: member.map(|member| member.name.clone()).unwrap_or_default(), data }
 }
 
-fn log_loss(loss: &LogLoss) -> LossReport {
-    LossReport {
+fn log_loss(loss: &LogLoss) -> OfFile<LossReport> {
+    let data = LossReport {
         kind: LossKind::Log,
         offset: loss.offset,
         writes: loss.operations(),
         last_sequence_before: Some(loss.after).filter(|after| *after > 0),
         first_sequence_after: loss.before,
         why: loss.why.to_owned(),
-        name: loss.log.clone(),
         ..LossReport::default()
-    }
+    };
+    OfFile { name: loss.log.clone(), data }
 }

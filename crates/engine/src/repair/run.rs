@@ -15,7 +15,7 @@ use super::salvage::Salvage;
 use super::tables::{NewTable, NewTables, Shape, manifest, manifest_name, verify};
 use super::{RepairRequest, ledger, roles, shape};
 use crate::engine::Engine;
-use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
+use crate::report::{ErrorKind, RebuildStatus, RepairData, RepairReport, RepairStatus};
 use crate::run::{HAS_THREADS, number_of_jobs};
 use crate::text::counted;
 #[cfg(feature = "fs")]
@@ -73,27 +73,27 @@ fn repair(input: Input<'_>, request: &RepairRequest, output: &mut dyn Output) ->
     has_entries(&salvage, input)?;
     let mut report = RepairReport::default();
     if !salvage.output.is_wanted() {
-        report.status = RepairStatus::DryRun;
+        report.data.status = RepairStatus::DryRun;
         decide(&salvage, input, request, &mut Nowhere, &mut report)?;
         return Ok(report);
     }
     let chosen = shape::choose(&salvage.members, &salvage.order, request, input)?;
     let tables = write(&salvage, input, request, chosen.shape, &mut report)?;
     let path = salvage.output.path_of(&manifest_name());
-    let manifest = manifest(&tables, &salvage.comparator, report.sums.last_sequence, &path)?;
+    let manifest = manifest(&tables, &salvage.comparator, report.data.sums.last_sequence, &path)?;
     let current = format!("{}\n", manifest_name());
     for (name, contents) in [(manifest_name(), manifest), ("CURRENT".to_owned(), current.into_bytes())] {
         write_file(salvage.output, &name, &contents)?;
     }
     drop(salvage);
     input.check()?;
-    report.sums.tables = tables.len() as u64;
-    report.sums.new_size = tables.iter().fold(0, |sum, table| sum.saturating_add(table.record.size));
+    report.data.sums.tables = tables.len() as u64;
+    report.data.sums.new_size = tables.iter().fold(0, |sum, table| sum.saturating_add(table.record.size));
     report.notes.extend(chosen.note);
     report.notes.extend(output.commit()?);
-    report.verified = true;
-    (report.policy, report.bits_per_key) = chosen.filters.unzip();
-    report.target = Some(output.path_of(""));
+    report.data.verified = true;
+    (report.data.policy, report.data.bits_per_key) = chosen.filters.unzip();
+    report.data.target = Some(output.path_of(""));
     Ok(report)
 }
 
@@ -194,6 +194,7 @@ impl From<&Failure> for RepairReport {
             _ => RepairStatus::Failed,
         };
         let Failure { text, kind: error_kind, remedies: notes, .. } = failure.clone();
-        Self { status, error: Some(text), error_kind, notes, ..Self::default() }
+        let data = RepairData { status, ..RepairData::default() };
+        Self { data, error: Some(text), error_kind, notes, ..Self::default() }
     }
 }

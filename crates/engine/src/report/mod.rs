@@ -44,10 +44,13 @@ pub use manifest::{
 };
 pub use problems::{COPIES_ONLY, Code, Problem, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine};
-pub use rebuild::{FiltersReport, RebuildReport, RebuildStatus, RebuildSums, RebuiltStatus, RebuiltTable};
+pub use rebuild::{
+    FiltersReport, RebuildData, RebuildReport, RebuildStatus, RebuildSums, RebuiltData, RebuiltStatus,
+    RebuiltTable,
+};
 pub use repair::{
-    LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairSums, RepairedFile, RepairedKind,
-    StaleKey, Unknown,
+    LossKind, LossReport, OfFile, RepairData, RepairReport, RepairRole, RepairStatus, RepairSums,
+    RepairedFile, RepairedKind, StaleKey, Unknown,
 };
 pub use scan::{EndData, EntryData, EntryRef, EntryTag, FaultData, FileRole, ScanLine};
 pub use state::{LostRecords, StateFault, UnlistedTables};

@@ -9,18 +9,31 @@ use super::frame::{ErrorKind, Frame, Line, Subject};
 use super::strings::{json_name, json_path, write_line};
 
 /// The outcome for a database.
+#[derive(Default, Debug)]
+pub struct RebuildReport {
+    /// The database as a whole.
+    pub data: RebuildData,
+    /// The tables by level, then by the name of the new file.
+    pub tables: Vec<RebuiltTable>,
+    /// Facts that are good to know, such as the files that were cleared away, and those that could not be
+    /// cleared away after the commit.
+    pub notes: Vec<String>,
+    /// Why the run did not succeed. If the run had begun to change the database, also the state that the
+    /// database is in. `None`: the run succeeded.
+    pub error: Option<String>,
+    /// The kind of fault in the files, if there is one.
+    pub error_kind: Option<ErrorKind>,
+}
+
+/// The line of JSON of a database.
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RebuildReport {
+pub struct RebuildData {
     /// `rebuilt`, `dry-run`, `undone` and `discarded`: the run did just that. `finished`: it only completed
     /// an earlier run that had been cut off. `refused`: the request or the state of the files does not allow
     /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`:
     /// any other error.
     pub status: RebuildStatus,
-    /// The reason why the run did not succeed. If the run had begun to change the database, also the state that
-    /// the database is in. `None`: the run succeeded.
-    #[serde(skip)]
-    pub error: Option<String>,
     /// All tables in numbers.
     #[serde(flatten)]
     pub sums: RebuildSums,
@@ -36,16 +49,6 @@ pub struct RebuildReport {
     /// no such folder, or the run did not rebuild a database in place.
     #[serde(serialize_with = "path")]
     pub undo: Option<PathBuf>,
-    /// The tables by level, then by the name of the new file. Each is a line of its own.
-    #[serde(skip)]
-    pub tables: Vec<RebuiltTable>,
-    /// Facts that are good to know, such as the files that were cleared away, and those that could not be
-    /// cleared away after the commit.
-    #[serde(skip)]
-    pub notes: Vec<String>,
-    /// The kind of fault in the files, if there is one.
-    #[serde(skip)]
-    pub error_kind: Option<ErrorKind>,
 }
 
 /// The outcome for a database, in a word.
@@ -93,15 +96,25 @@ pub struct RebuildSums {
 }
 
 /// The outcome for a table.
+#[derive(Debug)]
+pub struct RebuiltTable {
+    /// The file's name before the rebuild.
+    pub old_name: String,
+    /// What became of it.
+    pub data: RebuiltData,
+    /// Why the table was left as it is. `None`: it was rebuilt.
+    pub error: Option<String>,
+    /// The kind of fault for which the table was left as it is. `None`: the table was not left for a fault.
+    pub error_kind: Option<ErrorKind>,
+}
+
+/// The line of JSON of a table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RebuiltTable {
+pub struct RebuiltData {
     /// `rebuilt`: the table was rewritten or, with `--dry-run`, would be. `unchanged`: it was left as it is,
     /// because of `--keep-undecodable`.
     pub status: RebuiltStatus,
-    /// The reason why the table was left as it is. `None`: it was rebuilt.
-    #[serde(skip)]
-    pub error: Option<String>,
     /// Level that the MANIFEST has the table on.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub level: u8,
@@ -122,12 +135,6 @@ pub struct RebuiltTable {
     /// could not be opened.
     #[serde(rename = "new_filter")]
     pub new_filters: Option<FiltersReport>,
-    /// The file's name before the rebuild.
-    #[serde(skip)]
-    pub old_name: String,
-    /// The kind of fault for which the table was left as it is. `None`: the table was not left for a fault.
-    #[serde(skip)]
-    pub error_kind: Option<ErrorKind>,
 }
 
 /// The outcome for a table, in a word.
@@ -169,9 +176,12 @@ fn name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
 
 impl RebuildReport {
     pub(crate) fn conclude(&mut self) {
-        self.tables.sort_by(|a, b| (a.level, &a.new_name).cmp(&(b.level, &b.new_name)));
-        let sum = |of: fn(&RebuiltTable) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);
-        self.sums = RebuildSums {
+        self.tables.sort_by(|RebuiltTable { data: a, .. }, RebuiltTable { data: b, .. }| {
+            (a.level, &a.new_name).cmp(&(b.level, &b.new_name))
+        });
+        let tables = || self.tables.iter().map(|table| &table.data);
+        let sum = |of: fn(&RebuiltData) -> u64| tables().map(of).fold(0, u64::saturating_add);
+        self.data.sums = RebuildSums {
             tables: self.tables.len() as u64,
             unchanged: sum(|table| u64::from(table.status == RebuiltStatus::Unchanged)),
             old_size: sum(|table| table.old_size),
@@ -188,14 +198,14 @@ impl RebuildReport {
     /// Those of `to`.
     pub fn write_json(&self, dir: &Path, mut to: impl Write) -> io::Result<()> {
         let subject = Subject::of(dir);
-        for of in &self.tables {
-            let path = dir.join(&of.old_name);
-            let frame = Frame::new("table", &Subject { path: &path, ..subject }, of.error_kind);
-            let frame = frame.error(of.error.as_deref());
-            write_line(&mut to, &Line { frame, of })?;
+        for table in &self.tables {
+            let path = dir.join(&table.old_name);
+            let frame = Frame::new("table", &Subject { path: &path, ..subject }, table.error_kind);
+            let frame = frame.error(table.error.as_deref());
+            write_line(&mut to, &Line { frame, of: &table.data })?;
         }
         let frame = Frame::new("database", &subject, self.error_kind).error(self.error.as_deref());
         let frame = frame.note(self.notes.iter().cloned());
-        write_line(to, &Line { frame, of: self })
+        write_line(to, &Line { frame, of: &self.data })
     }
 }

@@ -28,16 +28,41 @@ impl Unknown {
 }
 
 /// The outcome of a repair.
+#[derive(Default, Debug)]
+pub struct RepairReport {
+    /// The database as a whole.
+    pub data: RepairData,
+    /// The files, in the order of their names.
+    pub files: Vec<OfFile<RepairedFile>>,
+    /// The losses.
+    pub losses: Vec<OfFile<LossReport>>,
+    /// The first 10,000 keys that may be stale, each with the file that its version is from.
+    pub stale_keys: Vec<OfFile<StaleKey>>,
+    /// Facts that are good to know.
+    pub notes: Vec<String>,
+    /// Why the run did not succeed. `None`: it succeeded.
+    pub error: Option<String>,
+    /// The kind of fault in the files that prevents the repair. `None`: no fault prevents it.
+    pub error_kind: Option<ErrorKind>,
+}
+
+/// What a report says of a file of the database, or of a part of it.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct OfFile<T> {
+    /// The file's name.
+    pub name: String,
+    /// What it says.
+    pub data: T,
+}
+
+/// The line of JSON of a database.
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RepairReport {
+pub struct RepairData {
     /// `repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does not allow
     /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`: any other
     /// error. There is a new database only with `repaired`, or if the last sync failed.
     pub status: RepairStatus,
-    /// The reason why the run did not succeed. `None`: it succeeded.
-    #[serde(skip)]
-    pub error: Option<String>,
     /// True if it is certain that nothing is lost and no key may be stale.
     pub is_complete: bool,
     /// True if something is wrong with the old database: a file, the names of files, or what the MANIFEST says of them.
@@ -65,21 +90,6 @@ pub struct RepairReport {
     /// Folder of the new database. `None`: no new database was made, or the run did not succeed.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
-    /// The files, in the order of their names. Each is a line of its own.
-    #[serde(skip)]
-    pub files: Vec<RepairedFile>,
-    /// The losses. Each is a line of its own.
-    #[serde(skip)]
-    pub losses: Vec<LossReport>,
-    /// The first 10,000 keys that may be stale. Each is a line of its own.
-    #[serde(skip)]
-    pub stale_keys: Vec<StaleKey>,
-    /// Facts that are good to know.
-    #[serde(skip)]
-    pub notes: Vec<String>,
-    /// The kind of fault in the files that prevents the repair. `None`: no fault prevents it.
-    #[serde(skip)]
-    pub error_kind: Option<ErrorKind>,
 }
 
 /// The outcome of a repair, in a word.
@@ -172,9 +182,6 @@ pub struct RepairedFile {
     /// why a MANIFEST is not used; that the keys of a table are out of order, or overlap those of another on its
     /// level. `None`: there is nothing of this kind to explain.
     pub note: Option<String>,
-    /// The file's name.
-    #[serde(skip)]
-    pub name: String,
 }
 
 /// A kind of file that a repair reads.
@@ -258,9 +265,6 @@ pub struct LossReport {
     pub ruled_out: u64,
     /// Reason for the loss.
     pub why: String,
-    /// The file's name.
-    #[serde(skip)]
-    pub name: String,
 }
 
 /// A key of which a newer version may be lost, or whose version no checksum covers.
@@ -280,9 +284,6 @@ pub struct StaleKey {
     /// True with `--prefer newest`: if the version is a value, it goes into the new database, and a deleted key stays
     /// deleted.
     pub is_kept: bool,
-    /// Name of the file that the version is from.
-    #[serde(skip)]
-    pub file: String,
 }
 
 fn path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -300,8 +301,9 @@ fn hex<S: Serializer>(key: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
 impl RepairReport {
     /// How the comparator was found, if neither an option nor a MANIFEST names it; follows its name.
     pub fn comparator_inferred(&self) -> Option<&'static str> {
-        let has_order = |file: &RepairedFile| file.kind == RepairedKind::Table && file.entries > 0;
-        self.is_comparator_assumed.then(|| match self.files.iter().any(has_order) {
+        let has_order =
+            |file: &OfFile<RepairedFile>| file.data.kind == RepairedKind::Table && file.data.entries > 0;
+        self.data.is_comparator_assumed.then(|| match self.files.iter().any(has_order) {
             true => "by the order of the tables",
             false => "which is assumed, as no table has entries",
         })
@@ -316,21 +318,19 @@ impl RepairReport {
         let subject = Subject::of(dir);
         fn line<T: Serialize>(
             object: &'static str,
-            name: &str,
-            of: &T,
-            (dir, subject): (&Path, Subject<'_>),
+            OfFile { name, data }: &OfFile<T>,
+            subject: Subject<'_>,
             to: impl Write,
         ) -> io::Result<()> {
-            let path = dir.join(name);
+            let path = subject.path.join(name);
             let frame = Frame::new(object, &Subject { path: &path, ..subject }, None);
-            write_line(to, &Line { frame, of })
+            write_line(to, &Line { frame, of: data })
         }
-        let place = (dir, subject);
-        self.files.iter().try_for_each(|of| line("file", &of.name, of, place, &mut to))?;
-        self.losses.iter().try_for_each(|of| line("loss", &of.name, of, place, &mut to))?;
-        self.stale_keys.iter().try_for_each(|of| line("key", &of.file, of, place, &mut to))?;
+        self.files.iter().try_for_each(|of| line("file", of, subject, &mut to))?;
+        self.losses.iter().try_for_each(|of| line("loss", of, subject, &mut to))?;
+        self.stale_keys.iter().try_for_each(|of| line("key", of, subject, &mut to))?;
         let frame = Frame::new("database", &subject, self.error_kind).error(self.error.as_deref());
         let frame = frame.note(self.notes.iter().cloned());
-        write_line(to, &Line { frame, of: self })
+        write_line(to, &Line { frame, of: &self.data })
     }
 }

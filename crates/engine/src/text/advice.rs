@@ -290,7 +290,7 @@ impl AdviceText {
 pub(crate) fn before_repair(conditions: Vec<String>, report: &RepairReport) -> Vec<String> {
     let general = sentences(SAVE);
     let is_general = |line: &String| general.contains(line) || line.starts_with("Save what can be saved");
-    let first: &[&str] = match report.is_complete {
+    let first: &[&str] = match report.data.is_complete {
         true => &["The new database has all of it; keep this folder until that one works."],
         false => &[
             "Keep this folder; a repair does not change it.",

@@ -6,7 +6,9 @@ use std::path::Path;
 use filterblock::{escape_path, quote};
 
 use super::{count, counted, path_word, repair_command, size};
-use crate::report::{LossKind, LossReport, RepairReport, RepairRole, RepairStatus, RepairedFile, Unknown};
+use crate::report::{
+    LossKind, LossReport, OfFile, RepairReport, RepairRole, RepairStatus, RepairedFile, Unknown,
+};
 
 /// Losses and keys to name one by one.
 const MOST: usize = 5;
@@ -36,16 +38,16 @@ pub fn repair_text(path: &Path, report: &RepairReport) -> RepairText {
     let mut rows: Vec<_> = lost.take(MOST).collect();
     rows.extend(more(report.losses.len() as u64, MOST, "--page").map(|text| ("", text)));
     rows.extend(stale_text(report).map(|text| ("stale?", text)));
-    rows.extend(report.unknown.iter().map(|why| ("unknown", why.text().to_owned())));
+    rows.extend(report.data.unknown.iter().map(|why| ("unknown", why.text().to_owned())));
     let (next, commands) = next(path, report);
     let mended: Vec<_> =
-        report.files.iter().filter(|file| file.losses == 0).filter_map(mended_text).collect();
+        report.files.iter().filter(|file| file.data.losses == 0).filter_map(mended_text).collect();
     let more = more(mended.len() as u64, MOST, "--verbose");
     let mut facts: Vec<_> = mended.into_iter().take(MOST).chain(more).chain(report.notes.clone()).collect();
-    if let (Some(name), Some(how)) = (&report.comparator, report.comparator_inferred()) {
+    if let (Some(name), Some(how)) = (&report.data.comparator, report.comparator_inferred()) {
         facts.push(format!("keys are ordered by {name}, {how}"));
     }
-    if !report.is_damaged {
+    if !report.data.is_damaged {
         facts.push(format!(
             "No block, log or MANIFEST of {} is damaged; `filterblock verify` also checks its filters. If its program does \
              not open it, look for another reason: permissions, a second program that has it open, an older version.",
@@ -56,14 +58,15 @@ pub fn repair_text(path: &Path, report: &RepairReport) -> RepairText {
 }
 
 fn headline(report: &RepairReport) -> String {
-    let keys = counted(report.sums.keys, "key");
-    let all = if report.sums.keys == 1 { "its only key is" } else { "all % are" };
-    match (report.is_complete, &report.target) {
+    let keys = counted(report.data.sums.keys, "key");
+    let all = if report.data.sums.keys == 1 { "its only key is" } else { "all % are" };
+    match (report.data.is_complete, &report.data.target) {
         (true, Some(target)) => {
             format!("nothing is lost: {} in {}", all.replace('%', &keys), escape_path(target))
         }
         (true, None) => {
-            let all = if report.sums.keys == 1 { "its only key".to_owned() } else { format!("all {keys}") };
+            let all =
+                if report.data.sums.keys == 1 { "its only key".to_owned() } else { format!("all {keys}") };
             format!("nothing would be lost: {all} would be saved; nothing was written")
         }
         (false, Some(target)) => format!("{keys} saved in {}; {}", escape_path(target), clause(report)),
@@ -72,14 +75,14 @@ fn headline(report: &RepairReport) -> String {
 }
 
 fn title(report: &RepairReport) -> String {
-    let keys = counted(report.sums.keys, "key");
-    let (all, are) = if report.sums.keys == 1 {
+    let keys = counted(report.data.sums.keys, "key");
+    let (all, are) = if report.data.sums.keys == 1 {
         ("its only key".to_owned(), "is")
     } else {
         (format!("all {keys}"), "are")
     };
-    let would = report.status == RepairStatus::DryRun;
-    match (report.is_complete, would) {
+    let would = report.data.status == RepairStatus::DryRun;
+    match (report.data.is_complete, would) {
         (true, false) => format!("nothing is lost: {all} {are} saved"),
         (true, true) => format!("nothing would be lost: {all} would be saved"),
         (false, false) => format!("{keys} saved; {}", clause(report)),
@@ -89,9 +92,9 @@ fn title(report: &RepairReport) -> String {
 
 /// What a repair would do, by its dry run, in a sentence.
 pub(crate) fn prospect(report: &RepairReport) -> String {
-    let keys = counted(report.sums.keys, "key");
-    match report.is_complete {
-        true if report.sums.keys == 1 => "A repair saves its only key; nothing is lost.".to_owned(),
+    let keys = counted(report.data.sums.keys, "key");
+    match report.data.is_complete {
+        true if report.data.sums.keys == 1 => "A repair saves its only key; nothing is lost.".to_owned(),
         true => format!("A repair saves all {keys}; nothing is lost."),
         false => format!("A repair saves {keys}; {}.", clause(report)),
     }
@@ -99,22 +102,21 @@ pub(crate) fn prospect(report: &RepairReport) -> String {
 
 /// The worst of what is not certain.
 fn clause(report: &RepairReport) -> &'static str {
-    let has_lost = |kind| report.losses.iter().any(|loss| loss.kind == kind);
+    let has_lost = |kind| report.losses.iter().any(|loss| loss.data.kind == kind);
     match () {
         () if has_lost(LossKind::Table) => "some entries are lost",
         () if has_lost(LossKind::Log) => "some writes are lost",
-        () if report.unknown.iter().all(|why| matches!(why, Unknown::Writes(_)))
-            && !report.unknown.is_empty() =>
+        () if report.data.unknown.iter().all(|why| matches!(why, Unknown::Writes(_)))
+            && !report.data.unknown.is_empty() =>
         {
             "writes may be lost"
         }
-        () if !report.unknown.is_empty() => "entries may be lost",
+        () if !report.data.unknown.is_empty() => "entries may be lost",
         () => "some keys may be stale",
     }
 }
 
-fn loss_text(loss: &LossReport) -> String {
-    let LossReport { name, why, .. } = loss;
+fn loss_text(OfFile { name, data: loss }: &OfFile<LossReport>) -> String {
     let key = |key: &Option<Vec<u8>>| key.as_deref().map(|key| quote(key).to_string());
     let keys = match (key(&loss.first_key), key(&loss.last_key)) {
         (Some(first), Some(last)) => format!("entries of {name} between {first} and {last}"),
@@ -128,32 +130,34 @@ fn loss_text(loss: &LossReport) -> String {
         _ => String::new(),
     };
     match loss.kind {
-        LossKind::Table => format!("{keys}: {why}{}", place(loss.offset)),
+        LossKind::Table => format!("{keys}: {}{}", loss.why, place(loss.offset)),
         LossKind::Log => {
             let writes = loss.writes.map_or_else(|| "writes".to_owned(), |lost| counted(lost, "write"));
             let after = loss.last_sequence_before.map(|last| format!(" after number {}", count(last)));
-            format!("{writes} of {name}{}: {why}{}", after.unwrap_or_default(), place(loss.offset))
+            format!("{writes} of {name}{}: {}{}", after.unwrap_or_default(), loss.why, place(loss.offset))
         }
     }
 }
 
 /// `None`: no key may be stale.
 fn stale_text(report: &RepairReport) -> Option<String> {
-    let number = Some(report.sums.maybe_stale).filter(|number| *number > 0)?;
+    let number = Some(report.data.sums.maybe_stale).filter(|number| *number > 0)?;
     let mut keys: Vec<_> =
-        report.stale_keys.iter().take(MOST).map(|key| quote(&key.key).to_string()).collect();
+        report.stale_keys.iter().take(MOST).map(|key| quote(&key.data.key).to_string()).collect();
     keys.extend(more(number, keys.len(), "--page"));
     let of = counted(number, "key");
-    let what = match (report.sums.left_out, number) {
+    let what = match (report.data.sums.left_out, number) {
         (0, 1) => format!("{of} may have had a newer value there"),
         (0, _) => format!("{of} may have had newer values there"),
-        _ => format!("{of} may have had newer values there, and {} left out", count(report.sums.left_out)),
+        _ => {
+            format!("{of} may have had newer values there, and {} left out", count(report.data.sums.left_out))
+        }
     };
     Some(format!("{what}: {}", keys.join(", ")))
 }
 
 /// What was wrong with a file that is used, and cost nothing.
-fn mended_text(file: &RepairedFile) -> Option<String> {
+fn mended_text(OfFile { name, data: file }: &OfFile<RepairedFile>) -> Option<String> {
     let is_used = matches!(file.role, RepairRole::Live | RepairRole::PartlyObsolete | RepairRole::Used);
     let bits = match &file.corrected[..] {
         [] => None,
@@ -164,7 +168,7 @@ fn mended_text(file: &RepairedFile) -> Option<String> {
         }
     };
     let texts: Vec<_> = bits.into_iter().chain(file.note.clone()).collect();
-    (is_used && !texts.is_empty()).then(|| format!("{}: {}", file.name, texts.join("; ")))
+    (is_used && !texts.is_empty()).then(|| format!("{name}: {}", texts.join("; ")))
 }
 
 fn more(all: u64, shown: usize, option: &str) -> Option<String> {
@@ -173,13 +177,13 @@ fn more(all: u64, shown: usize, option: &str) -> Option<String> {
 }
 
 fn next(path: &Path, report: &RepairReport) -> (String, Vec<String>) {
-    let Some(target) = &report.target else {
-        return match report.status {
+    let Some(target) = &report.data.target else {
+        return match report.data.status {
             RepairStatus::DryRun => ("To save it:".to_owned(), vec![repair_command(path)]),
             _ => (String::new(), Vec::new()),
         };
     };
-    match (report.is_complete, report.is_damaged) {
+    match (report.data.is_complete, report.data.is_damaged) {
         (true, false) => (String::new(), Vec::new()),
         (true, true) => {
             let next = "The new database was read back in full. To use it, close the program and swap; the old one may go \
@@ -220,17 +224,19 @@ pub(crate) fn swap(path: &Path, target: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{RepairSums, StaleKey};
+    use crate::report::{RepairData, RepairSums, StaleKey};
 
     fn repaired(keys: u64) -> RepairReport {
         let sums = RepairSums { keys, ..RepairSums::default() };
         let target = Some("broken-repaired".into());
-        RepairReport { sums, target, is_complete: true, is_damaged: true, ..RepairReport::default() }
+        let data = RepairData { sums, target, is_complete: true, is_damaged: true, ..RepairData::default() };
+        RepairReport { data, ..RepairReport::default() }
     }
 
-    fn loss(kind: LossKind) -> LossReport {
-        let (why, name) = ("one block is damaged".to_owned(), "000007.ldb".to_owned());
-        LossReport { kind, offset: Some(99_428), why, name, ..LossReport::default() }
+    fn loss(kind: LossKind) -> OfFile<LossReport> {
+        let why = "one block is damaged".to_owned();
+        let data = LossReport { kind, offset: Some(99_428), why, ..LossReport::default() };
+        OfFile { name: "000007.ldb".to_owned(), data }
     }
 
     fn text(report: &RepairReport) -> RepairText {
@@ -249,22 +255,25 @@ mod tests {
         assert_eq!(sound.commands, ["ren broken broken-old", "ren broken-repaired broken"]);
         assert_eq!(text(&repaired(1)).headline, "nothing is lost: its only key is in broken-repaired");
         // There is no reason to swap what is not damaged.
-        let whole = text(&RepairReport { is_damaged: false, ..repaired(2) });
+        let mut report = repaired(2);
+        report.data.is_damaged = false;
+        let whole = text(&report);
         assert!(whole.facts[0].starts_with("No block, log or MANIFEST of broken is damaged; "));
         assert_eq!((whole.next, whole.commands), (String::new(), vec![]));
-        let dry = RepairReport { target: None, status: RepairStatus::DryRun, ..repaired(2) };
-        let dry = text(&dry);
+        (report.data.target, report.data.status) = (None, RepairStatus::DryRun);
+        let dry = text(&report);
         assert_eq!(dry.headline, "nothing would be lost: all 2 keys would be saved; nothing was written");
         assert_eq!(dry.commands, ["filterblock repair broken --to broken-repaired"]);
     }
 
     #[test]
     fn what_is_lost_comes_with_its_meaning_and_without_a_swap() {
-        let table = LossReport {
+        let mut table = loss(LossKind::Table);
+        table.data = LossReport {
             first_key: Some(b"user:0000008283".to_vec()),
             last_key: Some(b"user:0000008546".to_vec()),
             bytes: Some(4096),
-            ..loss(LossKind::Table)
+            ..table.data
         };
         let stale = StaleKey {
             key: b"user:0000008545".to_vec(),
@@ -272,18 +281,15 @@ mod tests {
             is_deletion: false,
             is_obsolete: false,
             is_kept: true,
-            file: "000009.ldb".to_owned(),
         };
+        let stale = OfFile { name: "000009.ldb".to_owned(), data: stale };
         let unknown =
             "the end of MANIFEST-000002 is missing, so another table or log may be missing unnoticed";
-        let mut report = RepairReport {
-            is_complete: false,
-            unknown: vec![Unknown::Files(unknown.to_owned())],
-            losses: vec![table],
-            stale_keys: vec![stale],
-            ..repaired(59_944)
-        };
-        report.sums.maybe_stale = 1;
+        let mut report = repaired(59_944);
+        (report.losses, report.stale_keys) = (vec![table], vec![stale]);
+        report.data.is_complete = false;
+        report.data.unknown = vec![Unknown::Files(unknown.to_owned())];
+        report.data.sums.maybe_stale = 1;
         let told = text(&report);
         assert_eq!(told.headline, "59,944 keys saved in broken-repaired; some entries are lost");
         let lost = "entries of 000007.ldb between \"user:0000008283\" and \"user:0000008546\": one block is damaged \
@@ -295,7 +301,7 @@ mod tests {
                 .map(|(label, text)| (label, text.to_owned()))
         );
         assert_eq!((told.next.ends_with(READ_FIRST), told.commands), (true, vec![]));
-        report.target = None;
+        report.data.target = None;
         let dry = "59,944 keys would be saved, and some entries are lost; nothing was written";
         assert_eq!(text(&report).headline, dry);
         // Six losses are five and a number.
@@ -308,20 +314,23 @@ mod tests {
     #[test]
     fn the_headline_names_the_worst() {
         let unknown = |unknown: Unknown| {
-            let report = RepairReport { is_complete: false, unknown: vec![unknown], ..repaired(50_000) };
+            let mut report = repaired(50_000);
+            (report.data.is_complete, report.data.unknown) = (false, vec![unknown]);
             text(&report).headline
         };
         let writes = Unknown::Writes("000010.log is missing".to_owned());
         assert_eq!(unknown(writes), "50,000 keys saved in broken-repaired; writes may be lost");
         let files = Unknown::Files("there is no MANIFEST".to_owned());
         assert_eq!(unknown(files), "50,000 keys saved in broken-repaired; entries may be lost");
-        let mut stale = RepairReport { is_complete: false, ..repaired(9) };
-        (stale.sums.maybe_stale, stale.sums.left_out) = (3, 2);
+        let mut stale = repaired(9);
+        stale.data.is_complete = false;
+        (stale.data.sums.maybe_stale, stale.data.sums.left_out) = (3, 2);
         let told = text(&stale);
         assert_eq!(told.headline, "9 keys saved in broken-repaired; some keys may be stale");
         assert!(told.rows[0].1.starts_with("3 keys may have had newer values there, and 2 left out: "));
-        stale.losses =
-            vec![LossReport { writes: Some(3), last_sequence_before: Some(1200), ..loss(LossKind::Log) }];
+        let mut lost = loss(LossKind::Log);
+        (lost.data.writes, lost.data.last_sequence_before) = (Some(3), Some(1200));
+        stale.losses = vec![lost];
         let told = text(&stale);
         assert!(told.headline.ends_with("some writes are lost"));
         assert!(told.rows[0].1.starts_with("3 writes of 000007.ldb after number 1,200: "));

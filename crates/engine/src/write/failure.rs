@@ -6,7 +6,7 @@ use std::{io, path::Path};
 use filterblock::{Error, escape_path};
 
 use crate::audit::stats::LEGACY_POLICY_NAME;
-use crate::report::{ErrorKind, RebuildReport, RebuildStatus};
+use crate::report::{ErrorKind, RebuildData, RebuildReport, RebuildStatus};
 use crate::text::{error_text, repair_command};
 use crate::walk::FoundFormat;
 
@@ -161,7 +161,8 @@ impl Display for Failure {
 impl From<&Failure> for RebuildReport {
     fn from(failure: &Failure) -> Self {
         let Failure { status, text, kind, remedies: notes, .. } = failure.clone();
-        Self { status, error: Some(text), error_kind: kind, notes, ..Self::default() }
+        let data = RebuildData { status, ..RebuildData::default() };
+        Self { data, error: Some(text), error_kind: kind, notes, ..Self::default() }
     }
 }
 

@@ -19,8 +19,8 @@ use crate::audit::overview::{Kind, Overview, OverviewProblems};
 use crate::audit::tune::advise;
 use crate::audit::tune::examples::{tuning, with_lookups};
 use crate::report::{
-    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Fault, HugeManifest, Problem, RepairReport,
-    RepairStatus, RepairSums, TableData, Tuning, Unknown, Verdict,
+    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Fault, HugeManifest, Problem, RepairData,
+    RepairReport, RepairStatus, RepairSums, TableData, Tuning, Unknown, Verdict,
 };
 use crate::text::{AdviceText, advice_text, rebuild_command, repair_command};
 
@@ -245,9 +245,9 @@ fn of_a_damaged_database_a_repair_comes_first() {
     };
     let sums = RepairSums { keys: 5300, ..RepairSums::default() };
     let status = RepairStatus::DryRun;
-    let nothing =
-        RepairReport { status, sums, is_complete: true, is_damaged: true, ..RepairReport::default() };
-    let root = page(Ok(nothing));
+    let outcome = |data| Ok(RepairReport { data, ..RepairReport::default() });
+    let nothing = RepairData { status, sums, is_complete: true, is_damaged: true, ..RepairData::default() };
+    let root = page(outcome(nothing));
     let (class, texts, commands, conditions) = verdict(&root);
     assert_eq!((&*class, commands), ("verdict bad two", vec![repair_command(path)]));
     assert_eq!(
@@ -262,8 +262,7 @@ fn of_a_damaged_database_a_repair_comes_first() {
         "*Saved and lost, *Where the damage is, Problems, All files, Filters, About the database"
     );
     let unknown = vec![Unknown::Files("a log may be missing".to_owned())];
-    let lossy = RepairReport { status, sums, unknown, ..RepairReport::default() };
-    let root = page(Ok(lossy));
+    let root = page(outcome(RepairData { status, sums, unknown, ..RepairData::default() }));
     let (_, texts, _, conditions) = verdict(&root);
     assert_eq!(texts[2], "A repair saves 5,300 keys; entries may be lost.");
     assert!(

@@ -5,14 +5,14 @@ use std::path::Path;
 use super::{lines, markup, verdict};
 use crate::page::repair_page;
 use crate::report::{
-    LossKind, LossReport, Name, RepairReport, RepairRole, RepairStatus, RepairSums, RepairedFile,
-    RepairedKind, StaleKey, Unknown,
+    LossKind, LossReport, Name, OfFile, RepairData, RepairReport, RepairRole, RepairStatus, RepairSums,
+    RepairedFile, RepairedKind, StaleKey, Unknown,
 };
 
 const SCRIPT: &str = "<script>alert(1)</script>\"'&amp;";
 
-fn file(name: &str, kind: RepairedKind, role: RepairRole) -> RepairedFile {
-    RepairedFile {
+fn file(name: &str, kind: RepairedKind, role: RepairRole) -> OfFile<RepairedFile> {
+    let data = RepairedFile {
         kind,
         role,
         level: None,
@@ -24,12 +24,12 @@ fn file(name: &str, kind: RepairedKind, role: RepairRole) -> RepairedFile {
         damaged: Vec::new(),
         losses: 0,
         note: None,
-        name: name.to_owned(),
-    }
+    };
+    OfFile { name: name.to_owned(), data }
 }
 
-fn loss(name: &str, kind: LossKind) -> LossReport {
-    LossReport {
+fn loss(name: &str, kind: LossKind) -> OfFile<LossReport> {
+    let data = LossReport {
         kind,
         first_key: Some(b"from".to_vec()),
         last_key: None,
@@ -42,13 +42,13 @@ fn loss(name: &str, kind: LossKind) -> LossReport {
         from_obsolete: 2,
         ruled_out: 7,
         why: "damage".to_owned(),
-        name: name.to_owned(),
-    }
+    };
+    OfFile { name: name.to_owned(), data }
 }
 
-fn stale(key: &[u8], is_deletion: bool, is_kept: bool) -> StaleKey {
-    let file = "000005.ldb".to_owned();
-    StaleKey { key: key.to_vec(), sequence: 77, is_deletion, is_obsolete: true, is_kept, file }
+fn stale(key: &[u8], is_deletion: bool, is_kept: bool) -> OfFile<StaleKey> {
+    let data = StaleKey { key: key.to_vec(), sequence: 77, is_deletion, is_obsolete: true, is_kept };
+    OfFile { name: "000005.ldb".to_owned(), data }
 }
 
 /// The lines of a table without its head.
@@ -68,72 +68,69 @@ fn the_verdict_says_whether_all_is_known() {
     let sums = RepairSums { keys: 2000, ..RepairSums::default() };
     let target = Some("new".into());
     let read_back = "Every block, entry and filter of the new database was read back.";
-    let whole = RepairReport { is_complete: true, is_damaged: true, sums, target, ..RepairReport::default() };
-    let (class, texts, has_steps) = verdict_of(&whole);
+    let data = RepairData { is_complete: true, is_damaged: true, sums, target, ..RepairData::default() };
+    let mut report = RepairReport { data, ..RepairReport::default() };
+    let (class, texts, has_steps) = verdict_of(&report);
     assert_eq!((&*class, has_steps), ("verdict fine two", true));
     assert_eq!(texts, ["Repaired", "Nothing is lost: all 2,000 keys are saved", read_back]);
     // There is no reason to put back what was not damaged.
-    assert!(
-        !verdict_of(&RepairReport {
-            is_damaged: false,
-            target: Some("new".into()),
-            is_complete: true,
-            sums,
-            ..RepairReport::default()
-        })
-        .2
-    );
+    report.data.is_damaged = false;
+    assert!(!verdict_of(&report).2);
 
-    let lossy = RepairReport { is_complete: false, losses: vec![loss("1", LossKind::Table)], ..whole };
-    let (class, texts, has_steps) = verdict_of(&lossy);
+    report.data.is_damaged = true;
+    report.data.is_complete = false;
+    report.losses = vec![loss("1", LossKind::Table)];
+    let (class, texts, has_steps) = verdict_of(&report);
     assert_eq!((&*class, has_steps), ("verdict better two", true));
     assert_eq!(texts[..2], ["Repaired, with a loss", "2,000 keys saved; some entries are lost"]);
     let words = |report: &RepairReport| markup::check(&repair_page(Path::new("db"), report).html()).words();
     assert!(
-        words(&lossy)
+        words(&report)
             .contains("A node's database (Bitcoin, geth, Cosmos) has to be rebuilt by its program instead.")
     );
-    assert!(words(&lossy).contains("copy the folder db."));
+    assert!(words(&report).contains("copy the folder db."));
 
-    let unknown = vec![Unknown::Files("a <table> may be missing".to_owned())];
-    let unsure = RepairReport { unknown, losses: vec![], ..lossy };
-    let (class, texts, _) = verdict_of(&unsure);
+    report.data.unknown = vec![Unknown::Files("a <table> may be missing".to_owned())];
+    report.losses.clear();
+    let (class, texts, _) = verdict_of(&report);
     assert_eq!(class, "verdict bad two");
     assert_eq!(texts[..2], ["Repaired, but not all is known", "2,000 keys saved; entries may be lost"]);
-    assert_eq!(words(&unsure).matches("A <table> may be missing.").count(), 1);
+    assert_eq!(words(&report).matches("A <table> may be missing.").count(), 1);
 
-    let dry = RepairReport { status: RepairStatus::DryRun, target: None, unknown: vec![], ..unsure };
-    let (class, texts, has_steps) = verdict_of(&dry);
+    (report.data.status, report.data.target) = (RepairStatus::DryRun, None);
+    report.data.unknown.clear();
+    let (class, texts, has_steps) = verdict_of(&report);
     assert_eq!((&*class, has_steps), ("verdict better two", false));
     assert_eq!(
         texts,
         ["Dry run", "2,000 keys would be saved; some keys may be stale", "Nothing was written."]
     );
-    assert!(words(&dry).contains("filterblock repair db --to db-repaired"));
+    assert!(words(&report).contains("filterblock repair db --to db-repaired"));
 }
 
 #[test]
 fn losses_corrections_and_doubts_stand_with_their_files() {
     let mut live = file("000007.ldb", RepairedKind::Table, RepairRole::Live);
-    live.level = Some(2);
+    live.data.level = Some(2);
     let mut corrected = file("000009.ldb", RepairedKind::Table, RepairRole::PartlyObsolete);
-    corrected.corrected = (0..25).map(|at| at * 1000).collect();
+    corrected.data.corrected = (0..25).map(|at| at * 1000).collect();
     let mut torn = file("000010.log", RepairedKind::Log, RepairRole::Live);
-    torn.damaged = vec![500, 32_768];
-    let gap = LossReport {
+    torn.data.damaged = vec![500, 32_768];
+    let mut gap = loss("000010.log", LossKind::Log);
+    gap.data = LossReport {
         first_key: None,
         writes: Some(4),
         last_sequence_before: Some(9),
         first_sequence_after: Some(14),
-        ..loss("000010.log", LossKind::Log)
+        ..gap.data
     };
-    let report = RepairReport {
-        sums: RepairSums { maybe_stale: 2, losses: 2, ..RepairSums::default() },
+    let mut report = RepairReport {
         files: vec![live, corrected, torn],
         losses: vec![loss("000009.ldb", LossKind::Table), gap, loss("000010.log", LossKind::Log)],
         stale_keys: vec![stale(b"kept", false, true), stale(b"out", true, false)],
         ..RepairReport::default()
     };
+    (report.data.sums.maybe_stale, report.data.sums.losses) = (2, 2);
     let html = repair_page(Path::new("db"), &report).html();
     let ledger = table(&html, "what happened");
     let expected = [
@@ -174,22 +171,29 @@ fn losses_corrections_and_doubts_stand_with_their_files() {
 fn hostile_names_and_keys_are_text() {
     let evil = "\u{202e}evil\u{2066}\0".repeat(2000);
     let mut named = file(SCRIPT, RepairedKind::Table, RepairRole::Missing);
-    (named.note, named.first_key) = (Some(SCRIPT.repeat(500)), Some(evil.clone().into_bytes()));
-    let lost =
-        LossReport { why: SCRIPT.to_owned(), last_key: Some(SCRIPT.into()), ..loss(SCRIPT, LossKind::Table) };
-    let mut report = RepairReport {
+    (named.data.note, named.data.first_key) = (Some(SCRIPT.repeat(500)), Some(evil.clone().into_bytes()));
+    let lost = |kind| {
+        let mut lost = loss(SCRIPT, kind);
+        (lost.data.why, lost.data.last_key) = (SCRIPT.to_owned(), Some(SCRIPT.into()));
+        lost
+    };
+    let data = RepairData {
         unknown: vec![Unknown::Files(SCRIPT.to_owned())],
         manifest: Some(SCRIPT.to_owned()),
         comparator: Some(Name::cut(evil.as_bytes())),
         policy: Some(SCRIPT.to_owned()),
         bits_per_key: Some(10),
         target: Some(SCRIPT.into()),
+        ..RepairData::default()
+    };
+    let mut report = RepairReport {
+        data,
         files: vec![named],
-        losses: vec![lost.clone(), LossReport { kind: LossKind::Log, ..lost }],
+        losses: vec![lost(LossKind::Table), lost(LossKind::Log)],
         notes: vec![SCRIPT.to_owned()],
         ..RepairReport::default()
     };
-    report.sums.maybe_stale = 1;
+    report.data.sums.maybe_stale = 1;
     report.stale_keys = vec![stale(b"<b>\xff\n", false, true)];
     let html = repair_page(Path::new(SCRIPT), &report).html();
     let words = markup::check(&html).words();
@@ -203,11 +207,8 @@ fn hostile_names_and_keys_are_text() {
 #[test]
 fn a_page_of_many_losses_stays_small_and_says_what_is_left_out() {
     let long = vec![b'k'; 10_000];
-    let lost = LossReport {
-        first_key: Some(long.clone()),
-        last_key: Some(long.clone()),
-        ..loss("000005.ldb", LossKind::Table)
-    };
+    let mut lost = loss("000005.ldb", LossKind::Table);
+    (lost.data.first_key, lost.data.last_key) = (Some(long.clone()), Some(long.clone()));
     let mut report = RepairReport {
         files: (0..10_000)
             .map(|at| file(&format!("{at}.ldb"), RepairedKind::Table, RepairRole::Live))
@@ -216,7 +217,7 @@ fn a_page_of_many_losses_stays_small_and_says_what_is_left_out() {
         stale_keys: vec![stale(&long, false, true); 10_000],
         ..RepairReport::default()
     };
-    (report.sums.maybe_stale, report.sums.losses) = (1_000_000, 10_000);
+    (report.data.sums.maybe_stale, report.data.sums.losses) = (1_000_000, 10_000);
     let html = repair_page(Path::new("db"), &report).html();
     assert!(html.len() < 1_000_000, "{}", html.len());
     let words = markup::check(&html).words();

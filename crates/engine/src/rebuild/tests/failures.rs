@@ -77,7 +77,7 @@ fn fail_each(sample_of: Sample, mode: Mode) -> usize {
         let operations = hook.recorder.operations();
         let done_at_sync = hook.done_at_sync.load(Ordering::Relaxed);
         let history = || History::new(before.clone(), inodes.clone(), &operations).unwrap();
-        if result.as_ref().is_ok_and(|report| report.manifest.is_some()) && mode != Mode::To {
+        if result.as_ref().is_ok_and(|report| report.data.manifest.is_some()) && mode != Mode::To {
             // Whatever failed afterwards, the commit is durable.
             let history = history();
             let commit = history.words.iter().rposition(|words| words.ends_with(" to db/CURRENT")).unwrap();

@@ -37,7 +37,7 @@ fn every_output_gets_the_same_files() {
         let (db, options) = (Path::new("db"), options(sample, Mode::To));
         let mut output = MemoryOutput::default();
         let report = engine.rebuild(db, &options, &mut output).unwrap();
-        assert_eq!((report.status, output.into_files()), (RebuildStatus::Rebuilt, expected.clone()));
+        assert_eq!((report.data.status, output.into_files()), (RebuildStatus::Rebuilt, expected.clone()));
 
         let (mut streamed, mut names) = (BTreeMap::new(), Vec::new());
         let mut output = StreamOutput::new(|name: &str, contents: Bytes| {
@@ -53,6 +53,9 @@ fn every_output_gets_the_same_files() {
         assert_eq!(names.last().unwrap(), "CURRENT");
 
         let dry = engine.rebuild(db, &options, &mut NoOutput).unwrap();
-        assert_eq!((dry.status, dry.sums.new_size), (RebuildStatus::DryRun, report.sums.new_size));
+        assert_eq!(
+            (dry.data.status, dry.data.sums.new_size),
+            (RebuildStatus::DryRun, report.data.sums.new_size)
+        );
     }
 }

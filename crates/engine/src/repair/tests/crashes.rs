@@ -80,7 +80,7 @@ fn a_crash_leaves_a_whole_new_database_or_none() {
     let watching = Watching::new(root.path(), NEVER, rustix::io::Errno::IO);
     let hook: Arc<dyn Hook> = watching.clone();
     let report = hook::with(&hook, || run(root.path())).unwrap();
-    assert!(report.is_complete && report.verified, "{report:?}");
+    assert!(report.data.is_complete && report.data.verified, "{report:?}");
     assert_eq!(check(root.path(), &held), Ok(true));
     let history = History::new(before, inodes, &watching.recorder.operations()).unwrap();
     let mut random = Random::for_case(1, 1);

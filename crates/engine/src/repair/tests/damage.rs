@@ -42,7 +42,7 @@ impl Case {
         let report = run(self.root.path()).unwrap();
         let target = self.root.path().join(TARGET);
         let new = entries(&target);
-        assert_eq!(report.sums.keys, new.len() as u64);
+        assert_eq!(report.data.sums.keys, new.len() as u64);
         assert!(greatest_sequence(&target) <= Manifest::read(&target).unwrap().last_sequence());
         (report, new)
     }
@@ -91,7 +91,7 @@ fn one_wrong_bit_anywhere_costs_nothing() {
             case.change(name, |bytes| bytes[at] ^= 1 << (at % 8));
             let (report, new) = case.repair();
             assert!(new == sound, "{name} at {at}: {report:?}");
-            assert!(report.is_complete, "{name} at {at}: {report:?}");
+            assert!(report.data.is_complete, "{name} at {at}: {report:?}");
         }
     }
 }
@@ -107,10 +107,10 @@ fn what_is_lost_of_a_table_is_told() {
     });
     let (report, new) = case.repair();
     let [loss] = &report.losses[..] else { panic!("{report:?}") };
-    assert_eq!((&*loss.name, loss.offset), (TABLES[2], Some(0)));
+    assert_eq!((&*loss.name, loss.data.offset), (TABLES[2], Some(0)));
     // The first block of the table of level 1 has keys that level 0 has, too.
     assert_eq!(new, sound);
-    assert!(!report.is_complete && report.unknown.is_empty());
+    assert!(!report.data.is_complete && report.data.unknown.is_empty());
     assert!(case.root.path().join(TARGET).join("CURRENT").exists());
 }
 
@@ -142,13 +142,13 @@ fn a_table_that_is_missing_is_a_range_of_keys() {
     fs::remove_file(case.path(TABLES[3])).unwrap();
     let (report, new) = case.repair();
     let [loss] = &report.losses[..] else { panic!("{report:?}") };
-    assert_eq!(loss.first_key.as_deref(), Some(&b"key0030"[..]));
-    assert_eq!(loss.last_key.as_deref(), Some(&b"key0059"[..]));
+    assert_eq!(loss.data.first_key.as_deref(), Some(&b"key0030"[..]));
+    assert_eq!(loss.data.last_key.as_deref(), Some(&b"key0059"[..]));
     let missing: Vec<_> = sound().into_keys().filter(|key| !new.contains_key(key)).collect();
     assert!(
         !missing.is_empty() && missing.iter().all(|key| (&b"key0050"[..]..=b"key0059").contains(&&**key))
     );
-    let role = report.files.iter().find(|file| file.name == TABLES[3]).map(|file| file.role);
+    let role = report.files.iter().find(|file| file.name == TABLES[3]).map(|file| file.data.role);
     assert_eq!(role, Some(RepairRole::Missing));
 }
 
@@ -161,8 +161,12 @@ fn without_a_manifest_all_is_saved_and_nothing_is_certain() {
         let (report, new) = case.repair();
         assert_eq!(new, sound, "{names:?}");
         let is_trusted = !names.contains(&MANIFEST);
-        assert_eq!((report.manifest.is_some(), report.is_complete), (is_trusted, is_trusted), "{names:?}");
-        assert_eq!(report.is_comparator_assumed, !is_trusted);
+        assert_eq!(
+            (report.data.manifest.is_some(), report.data.is_complete),
+            (is_trusted, is_trusted),
+            "{names:?}"
+        );
+        assert_eq!(report.data.is_comparator_assumed, !is_trusted);
     }
 }
 
@@ -173,12 +177,12 @@ fn obsolete_tables_count_only_where_others_are_lost() {
     let case = Case::new();
     fs::copy(case.path(TABLES[3]), case.path("000005.ldb")).unwrap();
     let (report, new) = case.repair();
-    assert!(new == sound && report.is_complete);
+    assert!(new == sound && report.data.is_complete);
     fs::remove_dir_all(case.root.path().join(TARGET)).unwrap();
     fs::remove_file(case.path(TABLES[3])).unwrap();
     let (report, new) = case.repair();
     assert_eq!(new, sound);
-    assert!(report.sums.from_obsolete > 0 && !report.is_complete, "{report:?}");
+    assert!(report.data.sums.from_obsolete > 0 && !report.data.is_complete, "{report:?}");
 }
 
 /// A table as a database writes it: its user keys, sequence numbers and values.
@@ -201,7 +205,7 @@ fn an_unused_log_does_not_excuse_a_table_that_the_manifest_missed() {
     log.add_record(&batch).unwrap();
     fs::write(case.path("000007.log"), log.into_writer()).unwrap();
     let (report, new) = case.repair();
-    assert!(report.manifest.is_none() && new.contains_key(&b"key0999"[..]), "{report:?}");
+    assert!(report.data.manifest.is_none() && new.contains_key(&b"key0999"[..]), "{report:?}");
 }
 
 /// Tables of no database are left out, unless they are more than half.
@@ -229,14 +233,14 @@ fn keys_of_obsolete_tables_do_not_come_back() {
     let case = Case::new();
     fs::write(case.path("000005.ldb"), table(&[("key0099", 3, "deleted")])).unwrap();
     let (report, new) = case.repair();
-    assert!(new == sound() && report.is_complete, "{report:?}");
+    assert!(new == sound() && report.data.is_complete, "{report:?}");
     // Without a MANIFEST, a repair concludes from an entry that two tables share that one was made from the other.
     let case = Case::new();
     fs::remove_file(case.path(MANIFEST)).unwrap();
     let older = table(&[("key0031", 20, "31 of table 20"), ("key0031+", 3, "deleted")]);
     fs::write(case.path("000005.ldb"), older).unwrap();
     let (report, new) = case.repair();
-    assert!(new == sound() && !report.is_complete, "{report:?}");
+    assert!(new == sound() && !report.data.is_complete, "{report:?}");
 }
 
 /// A block in the place of another has a correct checksum, and keys that do not belong there.
@@ -270,10 +274,10 @@ fn a_block_in_the_place_of_another_is_a_loss() {
     fs::write(case.path("CURRENT"), "MANIFEST-000004\n").unwrap();
     fs::write(case.path("000005.ldb"), bytes).unwrap();
     let (report, new) = case.repair();
-    let offsets: Vec<_> = report.losses.iter().filter_map(|loss| loss.offset).collect();
+    let offsets: Vec<_> = report.losses.iter().filter_map(|loss| loss.data.offset).collect();
     assert_eq!(offsets, [to as u64], "{report:?}");
     let lost: Vec<u64> = (0..60).filter(|&number| !new.contains_key(&key(number))).collect();
-    assert!(!report.is_complete && lost == (30..45).collect::<Vec<_>>(), "{lost:?} {report:?}");
+    assert!(!report.data.is_complete && lost == (30..45).collect::<Vec<_>>(), "{lost:?} {report:?}");
 }
 
 /// A compaction that was cut off leaves newer tables whose entries other tables have as well. With any other newer
@@ -285,20 +289,20 @@ fn newer_tables_are_leftovers_or_make_the_manifest_doubtful() {
     fs::copy(case.path(TABLES[3]), case.path("000099.ldb")).unwrap();
     case.change("000099.ldb", |bytes| bytes.truncate(bytes.len() * 2 / 3));
     let (report, new) = case.repair();
-    assert!(new == sound && report.is_complete, "{report:?}");
+    assert!(new == sound && report.data.is_complete, "{report:?}");
     // The MANIFEST seems to be from before this table was written.
     let case = Case::new();
     let other = tempfile::tempdir().unwrap();
     Sample::Damaged.make(&other.path().join(DATABASE));
     fs::copy(other.path().join(DATABASE).join("000035.ldb"), case.path("000099.ldb")).unwrap();
     let (report, new) = case.repair();
-    assert!(report.manifest.is_none() && !report.is_complete);
+    assert!(report.data.manifest.is_none() && !report.data.is_complete);
     assert!(new[&b"key0001"[..]].ends_with(b"of table 35"));
     // A table is missing.
     let case = Case::new();
     fs::rename(case.path(TABLES[3]), case.path("000099.ldb")).unwrap();
     let (report, new) = case.repair();
-    assert!(new == sound && report.manifest.is_none() && !report.is_complete);
+    assert!(new == sound && report.data.manifest.is_none() && !report.data.is_complete);
 }
 
 #[test]
@@ -308,14 +312,14 @@ fn tables_without_footer_or_index_are_carved() {
         let case = Case::new();
         case.change(name, |bytes| bytes.truncate(bytes.len() - 20));
         let (report, new) = case.repair();
-        assert!(new == sound && report.is_complete, "{name}: {report:?}");
-        assert!(report.files.iter().any(|file| file.name == name && file.note.is_some()));
+        assert!(new == sound && report.data.is_complete, "{name}: {report:?}");
+        assert!(report.files.iter().any(|file| file.name == name && file.data.note.is_some()));
     }
     let case = Case::new();
     case.change(TABLES[3], |bytes| bytes.truncate(bytes.len() / 2));
     let (report, new) = case.repair();
     let [loss] = &report.losses[..] else { panic!("{report:?}") };
-    assert_eq!(loss.last_key.as_deref(), Some(&b"key0059"[..]));
+    assert_eq!(loss.data.last_key.as_deref(), Some(&b"key0059"[..]));
     assert!(new.len() < sound.len() && new.iter().all(|(key, value)| sound.get(key) == Some(value)));
 }
 
@@ -363,5 +367,5 @@ fn what_is_saved_of_a_batch_with_zeros_has_no_greater_number_than_the_new_databa
     });
     let (report, new) = case.repair();
     assert_eq!(new.get(&b"zzz"[..]), Some(&vec![b'z'; 200]), "{report:?}");
-    assert!(report.sums.last_sequence >= 1_000_002);
+    assert!(report.data.sums.last_sequence >= 1_000_002);
 }

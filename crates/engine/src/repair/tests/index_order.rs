@@ -83,8 +83,8 @@ fn saved(file: Vec<u8>) -> (Vec<u64>, bool, Option<String>) {
         let (key, value) = entry(*number);
         keys.get(&key[..key.len() - 8]) == Some(&value)
     };
-    let note = report.files.into_iter().find(|file| file.name == NEW).and_then(|file| file.note);
-    ((0..BLOCKS as u64 * EACH).filter(is_there).collect(), report.is_complete, note)
+    let note = report.files.into_iter().find(|file| file.name == NEW).and_then(|file| file.data.note);
+    ((0..BLOCKS as u64 * EACH).filter(is_there).collect(), report.data.is_complete, note)
 }
 
 const IN_ORDER: [usize; BLOCKS] = [0, 1, 2, 3, 4, 5];

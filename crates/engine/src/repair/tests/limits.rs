@@ -53,7 +53,7 @@ fn every_output_gets_the_same_files() {
     assert_eq!(expected.len(), 3);
     let mut output = MemoryOutput::default();
     let (report, decoded) = repair(&memory, None, &mut output);
-    assert!(report.is_complete && report.sums.keys == repaired.sums.keys && decoded > 0);
+    assert!(report.data.is_complete && report.data.sums.keys == repaired.data.sums.keys && decoded > 0);
     assert!(output.into_files().into_iter().eq(expected.clone()));
     let (mut streamed, mut names) = (BTreeMap::new(), Vec::new());
     let mut output = StreamOutput::new(|name: &str, contents: Bytes| {
@@ -69,7 +69,7 @@ fn every_output_gets_the_same_files() {
     // What is unpacked in part is no database.
     assert_eq!(names.last().unwrap(), "CURRENT");
     let (report, _) = repair(&memory, None, &mut NoOutput);
-    assert_eq!((report.status, report.sums.keys), (RepairStatus::DryRun, repaired.sums.keys));
+    assert_eq!((report.data.status, report.data.sums.keys), (RepairStatus::DryRun, repaired.data.sums.keys));
 }
 
 /// Memory that gives back what was written with one bit changed.
@@ -123,7 +123,7 @@ fn blocks_that_are_found_are_decoded_within_the_limit() {
     memory.insert(Path::new(DATABASE).join("000012.ldb"), file);
     let max_output = 50_000;
     let (report, decoded) = repair(&memory, Some(max_output), &mut NoOutput);
-    assert!(!report.is_complete, "{report:?}");
+    assert!(!report.data.is_complete, "{report:?}");
     assert!(decoded < 6 * max_output, "{decoded}");
 }
 
@@ -133,14 +133,14 @@ fn what_lies_beyond_the_limit_is_lost_and_told() {
     let mut by_the_limit = 0;
     for max_output in (0..6000).step_by(150) {
         let (report, decoded) = repair(&memory, Some(max_output), &mut NoOutput);
-        assert_eq!(report.is_complete, report.losses.is_empty(), "{report:?}");
-        assert!(report.is_complete || max_output < 3000, "{report:?}");
+        assert_eq!(report.data.is_complete, report.losses.is_empty(), "{report:?}");
+        assert!(report.data.is_complete || max_output < 3000, "{report:?}");
         let why = format!("more than {max_output} bytes; --max-output allows more");
-        by_the_limit += u64::from(report.losses.iter().any(|loss| loss.why.contains(&why)));
+        by_the_limit += u64::from(report.losses.iter().any(|loss| loss.data.why.contains(&why)));
         // For each table, the limit and one more block are decoded at most, and then its sound blocks twice
         // more.
         assert!(decoded <= 4 * (3 * max_output + 4096), "{decoded}");
-        let keys = report.sums.keys;
+        let keys = report.data.sums.keys;
         assert!(keys > 0 && (max_output > 0 || report.losses.len() == 4), "{report:?}");
     }
     assert!(by_the_limit > 0);

@@ -19,8 +19,8 @@ const LATER: &str = "MANIFEST-000098";
 #[track_caller]
 fn saved(case: &Case) -> RepairReport {
     let (report, new) = case.repair();
-    assert!(new == sound() && report.manifest.as_deref() == Some(MANIFEST), "{report:?}");
-    assert_eq!(report.is_complete, report.unknown.is_empty(), "{report:?}");
+    assert!(new == sound() && report.data.manifest.as_deref() == Some(MANIFEST), "{report:?}");
+    assert_eq!(report.data.is_complete, report.data.unknown.is_empty(), "{report:?}");
     fs::remove_dir_all(case.path("").with_file_name(TARGET)).unwrap();
     report
 }
@@ -28,14 +28,14 @@ fn saved(case: &Case) -> RepairReport {
 #[track_caller]
 fn assert_complete(case: &Case) {
     let report = saved(case);
-    assert!(report.is_complete, "{report:?}");
+    assert!(report.data.is_complete, "{report:?}");
 }
 
 /// Checks that a repair does not know whether more is missing, for this one reason.
 #[track_caller]
 fn assert_unknown(case: &Case, reason: &str) -> RepairReport {
     let report = saved(case);
-    assert!(matches!(&report.unknown[..], [one] if one.text().contains(reason)), "{report:?}");
+    assert!(matches!(&report.data.unknown[..], [one] if one.text().contains(reason)), "{report:?}");
     report
 }
 
@@ -59,7 +59,7 @@ fn a_newer_table_that_cannot_be_read_whole_may_have_had_anything() {
         let case = Case::new();
         fs::write(case.path(NEWER), &bytes).unwrap();
         let report = assert_unknown(&case, "000099.ldb is newer than the MANIFEST and cannot be read whole");
-        let note = report.files.iter().find(|file| file.name == NEWER).unwrap().note.as_deref();
+        let note = report.files.iter().find(|file| file.name == NEWER).unwrap().data.note.as_deref();
         assert!(note.unwrap().starts_with("newer than the MANIFEST"), "{note:?}");
         // A table whose number is below the MANIFEST's next one is not newer than the MANIFEST.
         fs::rename(case.path(NEWER), case.path("000013.ldb")).unwrap();
@@ -133,7 +133,7 @@ fn a_log_that_the_manifest_names_was_there() {
     fs::remove_file(case.path(LOG)).unwrap();
     fs::write(case.path(NEWER_LOG), "").unwrap();
     let (report, _) = case.repair();
-    assert!(report.unknown.len() == 1 && report.unknown[0].text().contains(missing), "{report:?}");
+    assert!(report.data.unknown.len() == 1 && report.data.unknown[0].text().contains(missing), "{report:?}");
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn names_without_a_file_behind_them_are_missing_files() {
             None => saved(&case),
             Some(reason) => assert_unknown(&case, reason),
         };
-        let role = report.files.iter().find(|file| file.name == name).map(|file| file.role);
+        let role = report.files.iter().find(|file| file.name == name).map(|file| file.data.role);
         let expected = if name == LATER { RepairRole::NotUsed } else { RepairRole::Missing };
         assert_eq!(role, (reason.is_some() || name == LATER).then_some(expected), "{report:?}");
-        assert_eq!(report.is_complete, reason.is_none());
+        assert_eq!(report.data.is_complete, reason.is_none());
     }
     let case = Case::new();
     fs::create_dir(case.path(NEWER_LOG)).unwrap();
@@ -175,7 +175,7 @@ fn names_without_a_file_behind_them_are_missing_files() {
     symlink("nowhere", case.path(TABLES[3])).unwrap();
     let (report, _) = case.repair();
     assert_eq!(report.files.iter().filter(|file| file.name == TABLES[3]).count(), 1);
-    assert!(report.losses[0].why.starts_with("a link that leads nowhere is in its place"), "{report:?}");
+    assert!(report.losses[0].data.why.starts_with("a link that leads nowhere is in its place"), "{report:?}");
     // The live log itself.
     let case = Case::new();
     fs::rename(case.path(LOG), case.path("elsewhere")).unwrap();
@@ -183,7 +183,7 @@ fn names_without_a_file_behind_them_are_missing_files() {
     assert_complete(&case);
     fs::remove_file(case.path("elsewhere")).unwrap();
     let (report, _) = case.repair();
-    assert!(report.unknown[0].text().contains("000041.log is no file"), "{report:?}");
+    assert!(report.data.unknown[0].text().contains("000041.log is no file"), "{report:?}");
 }
 
 /// A table has one of two endings.
@@ -193,20 +193,20 @@ fn a_name_without_a_file_beside_a_whole_table_is_not_missing() {
     fs::copy(case.path(TABLES[3]), case.path("000099.sst")).unwrap();
     fs::create_dir(case.path(NEWER)).unwrap();
     let report = saved(&case);
-    assert!(report.is_complete && report.files.iter().all(|file| file.name != NEWER), "{report:?}");
+    assert!(report.data.is_complete && report.files.iter().all(|file| file.name != NEWER), "{report:?}");
     // A live table is reported under the name that its file has.
     let case = Case::new();
     fs::rename(case.path(TABLES[3]), case.path("000020.sst")).unwrap();
     symlink("nowhere", case.path(TABLES[3])).unwrap();
     let report = saved(&case);
-    assert!(report.is_complete && report.files.iter().all(|file| file.name != TABLES[3]), "{report:?}");
+    assert!(report.data.is_complete && report.files.iter().all(|file| file.name != TABLES[3]), "{report:?}");
     // Of two names without a file, the first one decides what is reported.
     let case = Case::new();
     fs::remove_file(case.path(TABLES[3])).unwrap();
     symlink("nowhere", case.path(TABLES[3])).unwrap();
     fs::create_dir(case.path("000020.sst")).unwrap();
     let (report, _) = case.repair();
-    assert!(report.losses[0].why.starts_with("a link that leads nowhere is in its place"), "{report:?}");
+    assert!(report.losses[0].data.why.starts_with("a link that leads nowhere is in its place"), "{report:?}");
 }
 
 #[test]
@@ -218,12 +218,12 @@ fn a_sequence_number_that_none_can_be_is_not_taken_over() {
         assert_eq!(new, sound());
         let reason = format!("last sequence number is {last}");
         assert_eq!(
-            report.unknown.iter().any(|why| why.text().contains(&reason)),
+            report.data.unknown.iter().any(|why| why.text().contains(&reason)),
             !is_checksummed,
             "{report:?}"
         );
         // The numbers of the log end before the last one of the MANIFEST.
-        assert!(!report.is_complete && report.losses.len() == usize::from(is_checksummed), "{report:?}");
+        assert!(!report.data.is_complete && report.losses.len() == usize::from(is_checksummed), "{report:?}");
         let written = Manifest::read(case.path("").with_file_name(TARGET)).unwrap().last_sequence();
         assert_eq!(written, if is_checksummed { last } else { 102 });
     }
@@ -244,10 +244,10 @@ fn a_second_manifest_has_a_reason_for_not_being_used() {
             fs::copy(case.path(TABLES[3]), case.path(NEWER)).unwrap();
         }
         let (report, new) = case.repair();
-        assert!(new == sound() && report.is_complete, "{report:?}");
+        assert!(new == sound() && report.data.is_complete, "{report:?}");
         let file = report.files.iter().find(|file| file.name == name).unwrap();
-        assert_eq!((file.role, file.note.as_deref()), (RepairRole::NotUsed, Some(why)));
-        assert_eq!(file.losses, 0);
+        assert_eq!((file.data.role, file.data.note.as_deref()), (RepairRole::NotUsed, Some(why)));
+        assert_eq!(file.data.losses, 0);
     }
 }
 
@@ -260,11 +260,11 @@ fn the_reason_for_not_using_a_manifest_holds_in_the_end() {
     Sample::Damaged.make(other.path());
     fs::copy(other.path().join("000035.ldb"), case.path(NEWER)).unwrap();
     let (report, _) = case.repair();
-    assert_eq!(report.manifest, None);
+    assert_eq!(report.data.manifest, None);
     let note = |name: &str| {
         let file = report.files.iter().find(|file| file.name == name).unwrap();
-        assert_eq!(file.role, RepairRole::NotUsed);
-        file.note.clone().unwrap()
+        assert_eq!(file.data.role, RepairRole::NotUsed);
+        file.data.note.clone().unwrap()
     };
     assert!(note(MANIFEST).starts_with("000099.ldb is newer, and has entries"), "{report:?}");
     assert_eq!(note(LATER), format!("{MANIFEST} was preferred, and is not chosen either"));
