@@ -166,7 +166,7 @@ impl Session {
         let report = self.engine("").repair(Path::new(path), &RepairRequest::default(), &mut output);
         let mut report = report.map_err(|failure| failure.to_string())?;
         // The page says where the files are.
-        report.target = None;
+        report.data.target = None;
         let page = repair_page(Path::new(path), &report);
         Ok(vec![page.title, page.body])
     }
