@@ -36,7 +36,7 @@ pub(crate) fn inspect(
     reports(py, progress, engine, |engine, found| {
         engine.inspect(inputs, &mut |line| {
             found.add(|to| match line {
-                InspectLine::Folder(folder) => write_line(to, &folder),
+                InspectLine::Folder(folder) => write_line(to, &folder.data()),
                 InspectLine::Table(mut inspected) => {
                     if let Some(filter) = inspected.table.filter.as_mut().filter(|_| filters) {
                         filter.list = inspected.filters;
@@ -44,7 +44,7 @@ pub(crate) fn inspect(
                     write_line(to, &inspected.table)
                 }
                 InspectLine::Other(other) => write_line(to, &*other),
-                InspectLine::Unreadable(unreadable) => write_line(to, &unreadable),
+                InspectLine::Unreadable(unreadable, _) => write_line(to, &unreadable),
                 InspectLine::Totals(totals) => write_line(to, &totals),
             })
         })

@@ -98,7 +98,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             console.remarks(&folder.remarks);
             console.fault_of(&folder, ALL_LIVE);
             console.state_faults(&folder);
-            write_line(console, &folder)
+            write_line(console, &folder.data())
         }
         InspectLine::Table(mut found) => {
             let table = &mut found.table;
@@ -112,7 +112,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             write_line(console, &*table)
         }
         InspectLine::Other(other) => write_line(console, &*other),
-        InspectLine::Unreadable(unreadable) => {
+        InspectLine::Unreadable(unreadable, _) => {
             console
                 .message_about(&unreadable.frame.path, unreadable.frame.error.as_deref().unwrap_or_default());
             write_line(console, &unreadable)

@@ -127,7 +127,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
             console.remarks(&folder.remarks);
             console.fault_of(&folder, "every table is checked");
             console.state_faults(&folder);
-            write_line(console, &folder)
+            write_line(console, &folder.data())
         }
         QueryLine::Folder(folder) => {
             console.fault_of(&folder, "every table is checked");

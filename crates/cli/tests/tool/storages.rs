@@ -81,10 +81,10 @@ fn engine(storage: impl Storage + 'static) -> Engine {
 fn lines(engine: &Engine, inputs: &Inputs) -> Vec<Value> {
     let mut text = Vec::new();
     let inspect = |line| match line {
-        InspectLine::Folder(folder) => write_line(&mut text, &folder),
+        InspectLine::Folder(folder) => write_line(&mut text, &folder.data()),
         InspectLine::Table(found) => write_line(&mut text, &found.table),
         InspectLine::Other(other) => write_line(&mut text, &*other),
-        InspectLine::Unreadable(unreadable) => write_line(&mut text, &unreadable),
+        InspectLine::Unreadable(unreadable, _) => write_line(&mut text, &unreadable),
         InspectLine::Totals(totals) => write_line(&mut text, &totals),
     };
     engine.inspect(inputs.clone(), &mut { inspect }).unwrap();

@@ -35,7 +35,7 @@ pub use effect::{Effect, LevelEffect, Rates, Reads, SimilarKind};
 pub use estimate::{EntrySum, Estimate, KeyCount};
 pub use fault::{Fault, FaultDetail};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
-pub use folder::{FolderData, Unreadable};
+pub use folder::{CheckedFolder, FolderData, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Line, Remark, Subject};
 pub use inspect::{FilterStatus, Inspected, TableData, TableLevel, TableState, ends_of, name_of};
 pub use manifest::{

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::fault::Fault;
-use super::folder::FolderData;
+use super::folder::CheckedFolder;
 use super::frame::{Frame, Subject};
 use super::strings::{Hex, words};
 
@@ -146,7 +146,7 @@ impl<'a> Count<'a> {
 #[expect(missing_debug_implementations, reason = "it holds iterators")]
 pub enum QueryLine<'a> {
     /// The folder whose tables and logs the next answers are for.
-    Folder(FolderData),
+    Folder(Box<CheckedFolder>),
     /// The answers for a table or log.
     Table {
         /// The table or log.

@@ -12,7 +12,7 @@ use super::candidates::{self, BlockCandidates};
 use super::logs;
 use crate::engine::Engine;
 use crate::report::{
-    Answer, Count, ErrorKind, Fault, FolderData, LogAnswer, QueryAnswer, QueryLine, Remark, Subject, Verdict,
+    Answer, Count, ErrorKind, Fault, LogAnswer, QueryAnswer, QueryLine, Remark, Subject, Verdict,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::text::{counted_as, error_text};
@@ -182,8 +182,7 @@ impl Query<'_> {
         self.outcome.is_unsound |= !skipped.is_empty() || checked.verdict() >= Verdict::CannotTell;
         let mut remarks: Vec<_> = skipped.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let folder_line = FolderData::new(&place.subject(&remarks), folder, logs, checked);
-        (self.sink)(QueryLine::Folder(folder_line))?;
+        (self.sink)(QueryLine::Folder(Box::new(place.checked(logs, remarks, checked))))?;
         let blocks = vec![0; self.question.keys.given().len()];
         let costs = LookupCosts { blocks, tables_left_out: 0, is_counted: false };
         self.lookups = folder.is_bytewise().then_some(costs);
