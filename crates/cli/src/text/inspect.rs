@@ -65,9 +65,9 @@ impl TextInspect {
             InspectLine::Unreadable(unreadable, format) => {
                 self.unreadable(&unreadable, format.as_ref(), console)
             }
-            InspectLine::Other(other) => {
+            InspectLine::Other(verified, file_size) => {
                 self.begin_part(console)?;
-                verify::write_other(&other.verified, other.file_size, console)
+                verify::write_other(&verified, file_size, console)
             }
             InspectLine::Totals(totals) => self.end_folder(&totals, console),
         }

@@ -42,7 +42,7 @@ pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
-pub use problems::{COPIES_ONLY, Code, Problem, Problems};
+pub use problems::{COPIES_ONLY, Code, Problem, ProblemData, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine};
 pub use rebuild::{FiltersReport, RebuildReport, RebuildStatus, RebuildSums, RebuiltStatus, RebuiltTable};
 pub use repair::{
@@ -57,4 +57,4 @@ pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{Candidate, DEFAULT_BITS, LeftOut, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine};
 pub use verdict::{Outcome, Severity, Verdict, VerdictCounts};
-pub use verify::{About, CheckNote, Checked, Other, Verified};
+pub use verify::{About, CheckNote, Checked, Other, Verified, VerifiedData};

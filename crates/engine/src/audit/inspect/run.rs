@@ -15,8 +15,8 @@ use crate::audit::stats::Reach;
 use crate::audit::verify::{manifest, other};
 use crate::engine::Engine;
 use crate::report::{
-    About, Checked, CheckedFolder, Code, Depth, ErrorKind, Fault, Frame, Inspected, Other, Outcome, Problem,
-    Remark, Subject, TableData, Totals, Unreadable, Verdict, Verified,
+    About, Checked, CheckedFolder, Code, Depth, ErrorKind, Fault, Frame, Inspected, Outcome, Problem, Remark,
+    Subject, TableData, Totals, Unreadable, Verdict, Verified,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, FoundFormat, InputPath, Inputs, OtherFile, TableRecord};
@@ -28,8 +28,8 @@ pub enum InspectLine {
     Folder(Box<CheckedFolder>),
     /// A table, or a bare filter block.
     Table(Box<Inspected>),
-    /// A log or a MANIFEST that the user named.
-    Other(Box<Other>),
+    /// A log or a MANIFEST that the user named, and its size in bytes.
+    Other(Box<Verified>, u64),
     /// A path that could not be looked at, and the other format, if that is the reason.
     Unreadable(Unreadable, Option<FoundFormat>),
     /// The sums over the tables of a folder, after those tables.
@@ -201,7 +201,7 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
                 let about = if kind == Some(OtherFile::Manifest) { About::Manifest } else { About::Log };
                 self.see(verdict.verdict());
                 let verified = Verified::new(file.subject(&[]), about, *verdict);
-                (self.sink)(InspectLine::Other(Box::new(Other::new(verified, len))))
+                (self.sink)(InspectLine::Other(Box::new(verified), len))
             }
             Event::Found(file, _, Ok(Looked::Table(mut found))) => {
                 found.table.depth = Some(self.depth);
