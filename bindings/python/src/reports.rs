@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use filterblock::LegacyHash;
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{Outcome, Tuned, Verified, write_line};
+use filterblock_engine::report::{Other, Outcome, Tuned, Verified, write_line};
 use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, TuneRequest};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
@@ -36,15 +36,15 @@ pub(crate) fn inspect(
     reports(py, progress, engine, |engine, found| {
         engine.inspect(inputs, &mut |line| {
             found.add(|to| match line {
-                InspectLine::Folder(folder) => write_line(to, &folder),
+                InspectLine::Folder(folder) => write_line(to, &folder.data()),
                 InspectLine::Table(mut inspected) => {
                     if let Some(filter) = inspected.table.filter.as_mut().filter(|_| filters) {
                         filter.list = inspected.filters;
                     }
                     write_line(to, &inspected.table)
                 }
-                InspectLine::Other(other) => write_line(to, &*other),
-                InspectLine::Unreadable(unreadable) => write_line(to, &unreadable),
+                InspectLine::Other(verified, file_size) => write_line(to, &Other::new(&verified, file_size)),
+                InspectLine::Unreadable(unreadable, _) => write_line(to, &unreadable),
                 InspectLine::Totals(totals) => write_line(to, &totals),
             })
         })
@@ -70,7 +70,7 @@ pub(crate) fn verify(
     let order = order_of(comparator)?;
     let (engine, inputs, _) = begin(&path, recursive, jobs, max_output)?;
     reports(py, progress, engine.order(order), |engine, found| {
-        engine.verify(inputs, &mut |verified: Verified| found.add(|to| write_line(to, &verified)))
+        engine.verify(inputs, &mut |verified: Verified| found.add(|to| write_line(to, &verified.data())))
     })
 }
 

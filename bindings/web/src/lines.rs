@@ -35,7 +35,7 @@ pub fn write(
     let text = |error: io::Error| error.to_string();
     match command {
         "verify" => {
-            let mut show = |verified: Verified| put(to, &verified);
+            let mut show = |verified: Verified| put(to, &verified.data());
             engine.verify(inputs, &mut show).map_err(text)?;
         }
         "tune" => {

@@ -7,7 +7,7 @@ use std::{env, fs};
 use filterblock_engine::report::{
     AddedTable, Answer, Count, EndData, EntryData, FaultData, FolderData, Line, LossReport, ManifestEdit,
     ManifestState, RebuildData, RebuiltData, RepairData, RepairedFile, StaleKey, TableData, Totals,
-    TuningLine, Unreadable, Verified,
+    TuningLine, Unreadable, VerifiedData,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -35,7 +35,7 @@ const COMMANDS: [(&str, &[Kind]); 9] = [
             line::<Line<ManifestState>>(),
         ],
     ),
-    ("verify", &[line::<Verified>()]),
+    ("verify", &[line::<VerifiedData>()]),
     ("tune", &[line::<TuningLine>()]),
     ("rebuild", &[line::<Line<RebuiltData>>(), line::<Line<RebuildData>>()]),
     (

@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use clap::Args;
 use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies};
 use filterblock_engine::InspectLine;
-use filterblock_engine::report::{Depth, write_line};
+use filterblock_engine::report::{Depth, Other, write_line};
 
 use super::arguments::{DEPTHS, Jobs, Limits, Paths, exit_status, one_of};
 use super::help::{self, ADVANCED, order};
@@ -98,7 +98,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             console.remarks(&folder.remarks);
             console.fault_of(&folder, ALL_LIVE);
             console.state_faults(&folder);
-            write_line(console, &folder)
+            write_line(console, &folder.data())
         }
         InspectLine::Table(mut found) => {
             let table = &mut found.table;
@@ -111,8 +111,8 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             }
             write_line(console, &*table)
         }
-        InspectLine::Other(other) => write_line(console, &*other),
-        InspectLine::Unreadable(unreadable) => {
+        InspectLine::Other(verified, file_size) => write_line(console, &Other::new(&verified, file_size)),
+        InspectLine::Unreadable(unreadable, _) => {
             console
                 .message_about(&unreadable.frame.path, unreadable.frame.error.as_deref().unwrap_or_default());
             write_line(console, &unreadable)

@@ -127,7 +127,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
             console.remarks(&folder.remarks);
             console.fault_of(&folder, "every table is checked");
             console.state_faults(&folder);
-            write_line(console, &folder)
+            write_line(console, &folder.data())
         }
         QueryLine::Folder(folder) => {
             console.fault_of(&folder, "every table is checked");
@@ -135,7 +135,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
             console.remarks(&folder.remarks);
             Ok(())
         }
-        QueryLine::Table { subject, error, answers } => {
+        QueryLine::Table { subject, error, data_blocks, has_filters, answers } => {
             console.remarks(subject.remarks);
             if let Some(error) = error {
                 console.message_about(subject.path, error);
@@ -143,7 +143,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
             for answer in answers {
                 match json {
                     true => write_line(&mut *console, &answer)?,
-                    false => text::query::write(&answer, console)?,
+                    false => text::query::write(&answer, data_blocks, has_filters, console)?,
                 }
             }
             Ok(())

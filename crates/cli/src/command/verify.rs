@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut text = text::TextVerify::new(arguments.verbose, arguments.paths.single().is_none());
     let mut show = |verified: Verified| {
         progress.show(console, |console| match arguments.json {
-            true => write_line(console, &verified),
+            true => write_line(console, &verified.data()),
             false => text.take(&verified, console),
         })
     };

@@ -8,7 +8,7 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use filterblock::{escape_path, table::Meter};
-use filterblock_engine::report::{FolderData, Remark, Severity};
+use filterblock_engine::report::{CheckedFolder, Remark, Severity};
 use filterblock_engine::text::path_word;
 
 /// Wrong usage, an input that is missing or cannot be read, and other errors.
@@ -149,16 +149,16 @@ impl Console {
     }
 
     /// If the MANIFEST of a folder cannot be used, writes the reason and its `meaning` to standard error.
-    pub(crate) fn fault_of(&mut self, folder: &FolderData, meaning: &str) {
+    pub(crate) fn fault_of(&mut self, folder: &CheckedFolder, meaning: &str) {
         if let Some(fault) = folder.manifest_fault() {
-            self.message_about(&folder.frame.path, format_args!("{fault}, so {meaning}"));
+            self.message_about(&folder.path, format_args!("{fault}, so {meaning}"));
         }
     }
 
-    pub(crate) fn state_faults(&mut self, folder: &FolderData) {
+    pub(crate) fn state_faults(&mut self, folder: &CheckedFolder) {
         let faults = folder.checked.problems.to_list();
         let faults = faults.iter().filter(|fault| !folder.is_unreadable() && fault.code.is_damage());
-        faults.for_each(|fault| self.message_about(&folder.frame.path, fault.text()));
+        faults.for_each(|fault| self.message_about(&folder.path, fault.text()));
     }
 
     /// Writes a message about `path` to standard error. If it names several databases below, adds the command for all.

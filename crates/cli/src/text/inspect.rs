@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::InspectLine;
 use filterblock_engine::report::{
-    Checked, Code, Depth, EntrySum, ErrorKind, Estimate, FolderData, Inspected, LevelTotals, Problem, Rate,
-    TableData, Totals, Unreadable, Verdict, VerdictCounts,
+    Checked, CheckedFolder, Code, Depth, EntrySum, ErrorKind, Estimate, Inspected, LevelTotals, Name,
+    Problem, Rate, TableData, Totals, Unreadable, Verdict, VerdictCounts,
 };
 use filterblock_engine::text::{
     count, counted, entries_text, entry_sum, format_details, measured, or_dash, path_word, problem_text, size,
 };
+use filterblock_engine::{FoundFormat, InspectLine};
 
 use super::answer::{Answer, ShownProblem, names_text};
 use super::columns::{Align, Cell, Layout, width};
@@ -47,7 +47,7 @@ pub(crate) struct TextInspect {
 }
 
 struct Shown {
-    folder: FolderData,
+    folder: Box<CheckedFolder>,
     answer: Answer,
     policies: BTreeSet<String>,
     unused: Vec<String>,
@@ -62,10 +62,12 @@ impl TextInspect {
         match line {
             InspectLine::Folder(folder) => self.begin_folder(folder, console),
             InspectLine::Table(found) => self.table(&found, console),
-            InspectLine::Unreadable(unreadable) => self.unreadable(&unreadable, console),
-            InspectLine::Other(other) => {
+            InspectLine::Unreadable(unreadable, format) => {
+                self.unreadable(&unreadable, format.as_ref(), console)
+            }
+            InspectLine::Other(verified, file_size) => {
                 self.begin_part(console)?;
-                verify::write_other(&other.verified, other.file_size, console)
+                verify::write_other(&verified, file_size, console)
             }
             InspectLine::Totals(totals) => self.end_folder(&totals, console),
         }
@@ -79,7 +81,7 @@ impl TextInspect {
         if std::mem::replace(&mut self.written, true) { writeln!(console) } else { Ok(()) }
     }
 
-    fn begin_folder(&mut self, folder: FolderData, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(&mut self, folder: Box<CheckedFolder>, console: &mut Console) -> io::Result<()> {
         console.remarks(&folder.remarks);
         let mut answer = Answer::default();
         for (problem, number) in folder.checked.problems.first_of_each() {
@@ -91,7 +93,7 @@ impl TextInspect {
         answer.warnings.clone_from(&folder.checked.warnings);
         if self.style.is_wide && !self.style.list_filters {
             self.begin_part(console)?;
-            console.line(Tone::Title, escape_path(&folder.frame.path), "")?;
+            console.line(Tone::Title, escape_path(&folder.path), "")?;
             let names = folder.listed.tables().map(|table| width(&table_name(table)));
             self.listing = Some(Listing::begin(names.max().unwrap_or_default(), console)?);
         }
@@ -130,8 +132,12 @@ impl TextInspect {
         }
     }
 
-    fn unreadable(&mut self, unreadable: &Unreadable, console: &mut Console) -> io::Result<()> {
-        let Unreadable { other_format, frame, .. } = unreadable;
+    fn unreadable(
+        &mut self,
+        Unreadable { frame, .. }: &Unreadable,
+        other_format: Option<&FoundFormat>,
+        console: &mut Console,
+    ) -> io::Result<()> {
         let path = &frame.path;
         let is_answer = frame.error_kind == Some(ErrorKind::Denied);
         let clause = match other_format {
@@ -148,7 +154,7 @@ impl TextInspect {
         }
         self.begin_part(console)?;
         write_headline(path, Verdict::CannotTell, Some(&clause), console)?;
-        let details = other_format.as_ref().map(format_details).unwrap_or_default();
+        let details = other_format.map(format_details).unwrap_or_default();
         details.iter().try_for_each(|text| paragraph(console, 2, text))
     }
 
@@ -160,7 +166,7 @@ impl TextInspect {
             let clause = answer.problems.first().map(|problem| problem.title.clone());
             self.seen[0] = true;
             let filters = (sums.filter_size, totals.random_fpr.mean());
-            self.row(&folder.frame.path, Some(sums.tables), sums.size, filters, totals.verdict, clause);
+            self.row(&folder.path, Some(sums.tables), sums.size, filters, totals.verdict, clause);
             return Ok(());
         }
         if let Some(listing) = self.listing.take() {
@@ -170,7 +176,7 @@ impl TextInspect {
         let rate = totals.random_fpr.mean();
         let is_judged = sums.tables > 0 && self.style.depth != Depth::Tail;
         let is_without = sums.filter_size == 0 && sums.tables > 0 && policies.is_empty();
-        let tune = format!("filterblock tune {}", path_word(&folder.frame.path));
+        let tune = format!("filterblock tune {}", path_word(&folder.path));
         let read = match self.style.depth {
             Depth::Tail => "only indexes and filters were read; verify reads everything",
             Depth::Sample => "a sample was read; verify reads everything",
@@ -185,12 +191,12 @@ impl TextInspect {
             };
             // A command is never broken.
             let words = console.tone(Tone::Good, Verdict::Fine.words());
-            writeln!(console, "{}: {words}{note}", escape_path(&folder.frame.path))?;
+            writeln!(console, "{}: {words}{note}", escape_path(&folder.path))?;
             if is_without && !read.is_empty() {
                 sum += &format!("; {}", read.split(';').next().unwrap_or_default());
             }
         } else {
-            answer.write(&folder.frame.path, Some(&folder.frame.path), console)?;
+            answer.write(&folder.path, Some(&folder.path), console)?;
         }
         paragraph(console, 2, &sum)?;
         let policies = policies.into_iter().collect::<Vec<_>>().join(", ");
@@ -212,8 +218,8 @@ impl TextInspect {
         if !unused.is_empty() {
             label(console, "unused", &format!("{}: not in the MANIFEST", names_text(&unused)))?;
         }
-        if let Some(order) = folder.comparator.as_ref().filter(|_| !folder.listed.is_bytewise()) {
-            label(console, "keys", &format!("by {order}"))?;
+        if let Some(order) = folder.listed.comparator().filter(|_| !folder.listed.is_bytewise()) {
+            label(console, "keys", &format!("by {}", Name::cut(order)))?;
         }
         levels::write(totals, console)
     }

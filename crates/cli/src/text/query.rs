@@ -12,7 +12,13 @@ use crate::io::{Console, Tone};
 /// Data blocks named on a line of a terminal, whose width is limited. All blocks are counted.
 const NAMED_BLOCKS: usize = 6;
 
-pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
+/// `data_blocks`: of the table. `has_filters`: there are filters to check.
+pub(crate) fn write(
+    answer: &Answer<'_>,
+    data_blocks: u64,
+    has_filters: bool,
+    console: &mut Console,
+) -> io::Result<()> {
     let verdict = match answer.may_match {
         true => console.tone(Tone::Good, "may be there"),
         false => console.tone(Tone::Dim, "not there"),
@@ -25,7 +31,7 @@ pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()
         Some(LogAnswer::Value) => writeln!(console, ", with a value in this log"),
         Some(LogAnswer::Deletion) => writeln!(console, ": deleted in this log"),
         Some(LogAnswer::Absent) => writeln!(console, ", in no write of this log"),
-        None if answer.may_match => write_blocks(answer, console),
+        None if answer.may_match => write_blocks(answer, data_blocks, has_filters, console),
         None => writeln!(console),
     }
 }
@@ -64,11 +70,16 @@ pub(crate) fn write_totals(outcome: &QueryOutcome, console: &mut Console) -> io:
 }
 
 /// Writes in which data blocks the key may be, and how likely that is for an absent key.
-fn write_blocks(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
-    let (of, fpr) = (counted(answer.of, "data block"), percent(answer.estimated_fpr));
+fn write_blocks(
+    answer: &Answer<'_>,
+    data_blocks: u64,
+    has_filters: bool,
+    console: &mut Console,
+) -> io::Result<()> {
+    let (of, fpr) = (counted(data_blocks, "data block"), percent(answer.estimated_fpr));
     let number = count(answer.blocks.len() as u64);
     let offsets = offsets_text(&answer.blocks, console.width().map_or(usize::MAX, |_| NAMED_BLOCKS));
-    match (answer.by_index, answer.filtered) {
+    match (answer.by_index, has_filters) {
         (true, true) => {
             writeln!(console, ", in the data block at {offsets} by the index (false-positive rate {fpr})")
         }

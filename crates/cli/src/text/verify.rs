@@ -47,20 +47,20 @@ impl TextVerify {
 
     /// The verdict on a folder comes after those on its files.
     pub(crate) fn take(&mut self, verified: &Verified, console: &mut Console) -> io::Result<()> {
-        let folder = verified.folder.as_ref().filter(|folder| verified.frame.path.starts_with(folder.path()));
+        let folder = verified.folder.as_ref().filter(|folder| verified.path.starts_with(folder.path()));
         match (verified.about, folder) {
             (About::Folder, Some(folder)) => {
                 let mut files = std::mem::take(&mut self.files);
                 files.add(verified, self.is_verbose, false);
                 files.answer.verdict = verified.verdict;
                 files.answer.warnings.clone_from(&verified.checked.warnings);
-                files.answer.facts = files.facts(&verified.frame.path, folder.comparator().is_some());
+                files.answer.facts = files.facts(&verified.path, folder.comparator().is_some());
                 files.manifest = folder.manifest_records().filter(|_| self.is_verbose);
                 self.is_of_files = false;
-                self.write(&verified.frame.path, &files, Some(&verified.frame.path), console)
+                self.write(&verified.path, &files, Some(&verified.path), console)
             }
             // Of a file that the user named, the folder is only known.
-            (_, Some(_)) if *verified.frame.input != *verified.frame.path => {
+            (_, Some(_)) if *verified.input != *verified.path => {
                 self.files.add(verified, self.is_verbose, false);
                 Ok(())
             }
@@ -86,7 +86,7 @@ impl TextVerify {
     }
 
     fn alone(&mut self, verified: &Verified, console: &mut Console) -> io::Result<()> {
-        let path = &verified.frame.path;
+        let path = &verified.path;
         self.is_of_databases &= verified.about == About::Unreadable;
         if let Some(error) = reason_for_nothing(verified) {
             console.message_about(path, error.text());
@@ -151,7 +151,7 @@ fn clause(verified: &Verified) -> Option<String> {
 impl Files {
     fn add(&mut self, verified: &Verified, is_verbose: bool, is_alone: bool) {
         let (checked, about) = (&verified.checked, verified.about);
-        let name = verified.frame.path.file_name().map_or(&*verified.frame.path, Path::new);
+        let name = verified.path.file_name().map_or(&*verified.path, Path::new);
         let name = escape_path(name).to_string();
         let is_unused = checked.is_unused();
         let is_incomplete = checked.notes.contains(&CheckNote::Incomplete);
@@ -296,28 +296,23 @@ fn is_of_one_file(note: &CheckNote) -> bool {
 }
 
 /// Writes the answer on a log or a MANIFEST that `inspect` was given. `file_size`: its size.
-pub(crate) fn write_other(
-    verified: &Verified,
-    file_size: Option<u64>,
-    console: &mut Console,
-) -> io::Result<()> {
+pub(crate) fn write_other(verified: &Verified, file_size: u64, console: &mut Console) -> io::Result<()> {
     let mut text = TextVerify::new(false, false);
     let mut shown = verified.clone();
     shown.checked.notes.clear();
-    let size = file_size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
     match clause(verified) {
         Some(clause) if verified.verdict == Verdict::Fine => {
             write_headline(
-                &verified.frame.path,
+                &verified.path,
                 verified.verdict,
-                Some(&format!("{clause}{size}")),
+                Some(&format!("{clause}, {}", size(file_size))),
                 console,
             )?;
         }
         _ => text.alone(&shown, console)?,
     }
     if verified.about == About::Log {
-        let path = path_word(&verified.frame.path);
+        let path = path_word(&verified.path);
         paragraph(console, 2, &format!("Logs have no filters. To see the writes: filterblock scan {path}"))?;
     }
     verified.checked.notes.iter().try_for_each(|note| paragraph(console, 2, &note.to_string()))

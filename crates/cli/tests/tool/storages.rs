@@ -8,7 +8,7 @@ use std::{io, ops::Range};
 use bytes::Bytes;
 use filterblock::table::{Compression, ReadAt, TableBuilder, WriteOptions};
 use filterblock_engine::report::{
-    Depth, EntryData, FaultData, ManifestLine, QueryLine, ScanLine, Verdict, Verified, write_line,
+    Depth, EntryData, FaultData, ManifestLine, Other, QueryLine, ScanLine, Verdict, Verified, write_line,
 };
 use filterblock_engine::{
     Engine, Files, Inputs, InspectLine, LookupKeys, MemoryStorage, QueryOutput, QueryRequest, ScanRequest,
@@ -81,14 +81,14 @@ fn engine(storage: impl Storage + 'static) -> Engine {
 fn lines(engine: &Engine, inputs: &Inputs) -> Vec<Value> {
     let mut text = Vec::new();
     let inspect = |line| match line {
-        InspectLine::Folder(folder) => write_line(&mut text, &folder),
+        InspectLine::Folder(folder) => write_line(&mut text, &folder.data()),
         InspectLine::Table(found) => write_line(&mut text, &found.table),
-        InspectLine::Other(other) => write_line(&mut text, &*other),
-        InspectLine::Unreadable(unreadable) => write_line(&mut text, &unreadable),
+        InspectLine::Other(verified, file_size) => write_line(&mut text, &Other::new(&verified, file_size)),
+        InspectLine::Unreadable(unreadable, _) => write_line(&mut text, &unreadable),
         InspectLine::Totals(totals) => write_line(&mut text, &totals),
     };
     engine.inspect(inputs.clone(), &mut { inspect }).unwrap();
-    engine.verify(inputs.clone(), &mut |verified: Verified| write_line(&mut text, &verified)).unwrap();
+    engine.verify(inputs.clone(), &mut |verified: Verified| write_line(&mut text, &verified.data())).unwrap();
     let scan = |line: ScanLine<'_>| match line {
         ScanLine::Entry(input, row) => write_line(&mut text, &EntryData::new(input, &row, true)),
         ScanLine::Fault(subject, fault) | ScanLine::State(subject, _, fault) => {

@@ -1,8 +1,9 @@
 //! The facts about a folder, reported before its tables, and about paths that cannot be looked at.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::{Path, PathBuf};
+use std::{borrow::Cow, sync::Arc};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::frame::{Frame, Remark, Subject};
 use super::problems::Problem;
@@ -12,15 +13,32 @@ use super::verify::Checked;
 use crate::audit::current_manifest::manifest_fault;
 use crate::report::Fault;
 use crate::text::repair_command;
-use crate::walk::{Folder as Listed, FoundFormat};
+use crate::walk::Folder as Listed;
+
+/// A folder with its files, and what is known of its database as a whole.
+#[derive(Clone, Debug)]
+pub struct CheckedFolder {
+    /// The path as the user gave it.
+    pub input: Arc<Path>,
+    /// The path of the folder.
+    pub path: PathBuf,
+    /// Its files.
+    pub listed: Arc<Listed>,
+    /// The logs whose writes may be in no table yet.
+    pub logs: Vec<PathBuf>,
+    /// Facts that are good to know.
+    pub remarks: Vec<Remark>,
+    /// What is known of the database as a whole.
+    pub checked: Checked,
+}
 
 /// A folder, reported before its tables.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FolderData {
+pub struct FolderData<'a> {
     /// The folder.
     #[serde(flatten)]
-    pub frame: Frame<'static>,
+    pub frame: Frame<'a>,
     /// True if the folder has a MANIFEST, or a file that implies one: CURRENT, or a log that is neither empty
     /// nor a link.
     pub database: bool,
@@ -30,19 +48,7 @@ pub struct FolderData {
     /// Number of table files in the folder.
     pub tables: u64,
     /// Paths of the logs whose writes may be in no table yet. No filter covers such writes.
-    #[serde(serialize_with = "paths")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
-    pub logs: Vec<PathBuf>,
-
-    /// The files of the folder.
-    #[serde(skip)]
-    pub listed: Arc<Listed>,
-    /// The remarks, which the notes of `frame` have as text.
-    #[serde(skip)]
-    pub remarks: Vec<Remark>,
-    /// What is known of the database as a whole.
-    #[serde(skip)]
-    pub checked: Box<Checked>,
+    pub logs: Vec<Cow<'a, str>>,
 }
 
 /// A path that could not be looked at.
@@ -54,13 +60,9 @@ pub struct Unreadable {
     pub frame: Frame<'static>,
     /// How the path is.
     pub verdict: Verdict,
-
-    /// The other format, if that is the reason.
-    #[serde(skip)]
-    pub other_format: Option<FoundFormat>,
 }
 
-impl FolderData {
+impl CheckedFolder {
     /// Returns true if the MANIFEST cannot be relied on, so that all tables are taken to be live.
     pub fn is_unreadable(&self) -> bool {
         self.listed.manifest_error().is_some()
@@ -71,23 +73,19 @@ impl FolderData {
         self.listed.database().manifest().err().filter(|_| self.is_unreadable()).map(manifest_fault)
     }
 
-    /// `logs`: of the folder, with writes that may be in no table yet. `checked`: what is known of the database as a
-    /// whole.
-    pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>, checked: Checked) -> Self {
+    /// The folder as JSON.
+    pub fn data(&self) -> FolderData<'_> {
+        let Self { input, path, listed, logs, remarks, checked } = self;
         let error = checked.problems.worst();
-        let frame = Frame::new("folder", subject, error.map(|error| error.kind));
+        let frame = Frame::new("folder", &Subject { input, path, remarks }, error.map(|error| error.kind));
         let is_damage = checked.problems.counts().any(|(code, _)| code.is_damage());
-        let remedy =
-            is_damage.then(|| format!("to save what can be saved: {}", repair_command(subject.path)));
-        Self {
-            frame: frame.error(error.map(Problem::text)).note(remedy.into_iter()).into_owned(),
-            database: folder.is_database(),
-            comparator: folder.comparator().map(Name::cut),
-            tables: folder.tables().count() as u64,
-            logs,
-            listed: Arc::clone(folder),
-            remarks: subject.remarks.to_vec(),
-            checked: Box::new(checked),
+        let remedy = is_damage.then(|| format!("to save what can be saved: {}", repair_command(path)));
+        FolderData {
+            frame: frame.error(error.map(Problem::text)).note(remedy.into_iter()),
+            database: listed.is_database(),
+            comparator: listed.comparator().map(Name::cut),
+            tables: listed.tables().count() as u64,
+            logs: logs.iter().map(|path| json_path(path)).collect(),
         }
     }
 }
@@ -96,14 +94,6 @@ impl Unreadable {
     /// The path that `subject` names, and the reason why it cannot be looked at.
     pub fn new(subject: &Subject<'_>, error: &Fault) -> Self {
         let frame = Frame::new("unreadable", subject, Some(error.kind)).error(Some(error.to_string()));
-        Self {
-            frame: frame.into_owned(),
-            verdict: Verdict::CannotTell,
-            other_format: error.other_format().cloned(),
-        }
+        Self { frame: frame.into_owned(), verdict: Verdict::CannotTell }
     }
-}
-
-fn paths<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(paths.iter().map(|path| json_path(path)))
 }

@@ -35,14 +35,14 @@ pub use effect::{Effect, LevelEffect, Rates, Reads, SimilarKind};
 pub use estimate::{EntrySum, Estimate, KeyCount};
 pub use fault::{Fault, FaultDetail};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
-pub use folder::{FolderData, Unreadable};
+pub use folder::{CheckedFolder, FolderData, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Line, Remark, Subject};
 pub use inspect::{FilterStatus, Inspected, TableData, TableLevel, TableState, ends_of, name_of};
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
-pub use problems::{COPIES_ONLY, Code, Problem, Problems};
+pub use problems::{COPIES_ONLY, Code, Problem, ProblemData, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine};
 pub use rebuild::{
     FiltersReport, RebuildData, RebuildReport, RebuildStatus, RebuildSums, RebuiltData, RebuiltStatus,
@@ -60,4 +60,4 @@ pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{Candidate, DEFAULT_BITS, LeftOut, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine};
 pub use verdict::{Outcome, Severity, Verdict, VerdictCounts};
-pub use verify::{About, CheckNote, Checked, Other, Verified};
+pub use verify::{About, CheckNote, Checked, Other, Verified, VerifiedData};

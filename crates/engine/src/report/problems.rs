@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use filterblock::{Error, OtherFormat, Structure};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::frame::ErrorKind;
 use super::strings::words;
@@ -100,15 +100,38 @@ impl Code {
     }
 }
 
-/// A fault, or a part that could not be looked at.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// A fault, or a part that could not be looked at, with what texts about it need.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Kind of problem. [problems.md](problems.md) gives the meaning, the risk and the remedy of each kind.
+    /// The code.
     pub code: Code,
     /// The kind of fault.
-    #[serde(skip)]
     pub kind: ErrorKind,
+    /// Offset in the file, in bytes. `None`: the problem concerns the file as a whole.
+    pub offset: Option<u64>,
+    /// What was expected.
+    pub expected: String,
+    /// What was found instead.
+    pub found: String,
+    /// The keys that cannot be read because of the problem, if they are known.
+    pub lost: Option<Box<LostKeys>>,
+    /// Text for people in place of what was expected and found, if the system gave the reason, or if the meaning comes
+    /// first.
+    pub plain: Option<String>,
+    /// A few words in place of `plain`, where there is room for no more.
+    pub title: Option<String>,
+    /// The offset of the byte with the wrong bit, if that one bit is all the damage. `repair` corrects it.
+    pub wrong_bit: Option<u64>,
+    /// The other format, if that is what was found.
+    pub other_format: Option<Box<FoundFormat>>,
+}
+
+/// A fault, or a part that could not be looked at.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Problem"))]
+pub struct ProblemData {
+    /// Kind of problem. [problems.md](problems.md) gives the meaning, the risk and the remedy of each kind.
+    pub code: Code,
     /// Offset in the file, in bytes. `None`: the problem concerns the file as a whole.
     pub offset: Option<u64>,
     /// Description of what was expected.
@@ -118,19 +141,13 @@ pub struct Problem {
     /// The keys that cannot be read because of the problem. `None`: there are no such keys, or they are not
     /// known.
     pub lost: Option<Box<LostKeys>>,
-    /// Text for people in place of what was expected and found, if the system gave the reason, or if the meaning comes
-    /// first.
-    #[serde(skip)]
-    pub plain: Option<String>,
-    /// A few words in place of `plain`, where there is room for no more.
-    #[serde(skip)]
-    pub title: Option<String>,
-    /// The offset of the byte with the wrong bit, if that one bit is all the damage. `repair` corrects it.
-    #[serde(skip)]
-    pub wrong_bit: Option<u64>,
-    /// The other format, if that is what was found.
-    #[serde(skip)]
-    pub other_format: Option<Box<FoundFormat>>,
+}
+
+impl From<Problem> for ProblemData {
+    fn from(problem: Problem) -> Self {
+        let Problem { code, offset, expected, found, lost, .. } = problem;
+        Self { code, offset, expected, found, lost }
+    }
 }
 
 impl Display for Problem {
@@ -362,12 +379,6 @@ impl Problems {
             list.push(Problem::new(Code::More, None, expected, more.join(", ")));
         }
         list
-    }
-}
-
-impl Serialize for Problems {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.to_list())
     }
 }
 

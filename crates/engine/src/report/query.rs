@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::fault::Fault;
-use super::folder::FolderData;
+use super::folder::CheckedFolder;
 use super::frame::{Frame, Subject};
 use super::strings::{Hex, words};
 
@@ -25,12 +25,8 @@ words! {
 pub struct KeyBlocks {
     /// The offsets of the blocks.
     pub offsets: Vec<u64>,
-    /// The number of the table's data blocks.
-    pub of: u64,
     /// True if the index or the MANIFEST's key range narrowed the search; false if all filters were checked, or none.
     pub by_index: bool,
-    /// There are filters to check.
-    pub filtered: bool,
     /// The chance, 0 to 1, that the answer for an absent key is "may be there".
     pub fpr: f64,
     /// Data blocks of the table that a lookup reads at most; 0 if the table is unused. `None`: the index could not be
@@ -79,12 +75,6 @@ pub struct Answer<'a> {
     /// for a log, or if the index or the MANIFEST alone excludes the key; else 1 without a filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// The number of the table's data blocks.
-    #[serde(skip)]
-    pub of: u64,
-    /// There are filters to ask.
-    #[serde(skip)]
-    pub filtered: bool,
 }
 
 fn framed<'a>(object: &'static str, subject: &Subject<'a>, error: Option<&'a Fault>) -> Frame<'a> {
@@ -113,8 +103,6 @@ impl<'a> Answer<'a> {
             by_index: blocks.by_index,
             lookup_blocks: blocks.lookup_blocks,
             estimated_fpr: if error.is_some() { 1.0 } else { blocks.fpr },
-            of: blocks.of,
-            filtered: blocks.filtered,
         }
     }
 }
@@ -158,13 +146,17 @@ impl<'a> Count<'a> {
 #[expect(missing_debug_implementations, reason = "it holds iterators")]
 pub enum QueryLine<'a> {
     /// The folder whose tables and logs the next answers are for.
-    Folder(FolderData),
+    Folder(Box<CheckedFolder>),
     /// The answers for a table or log.
     Table {
         /// The table or log.
         subject: Subject<'a>,
         /// The reason why every key may be there.
         error: Option<&'a Fault>,
+        /// The number of the table's data blocks.
+        data_blocks: u64,
+        /// There are filters to check.
+        has_filters: bool,
         /// The answers that are wanted: all, those that match, or no answers if only counts are wanted.
         answers: &'a mut dyn Iterator<Item = Answer<'a>>,
     },

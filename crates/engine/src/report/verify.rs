@@ -1,57 +1,44 @@
 //! The results of `verify` for tables and folders, and the facts about a log or a MANIFEST that the user named.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 
 use super::frame::{Frame, Subject};
-use super::problems::{Problem, Problems};
+use super::problems::{Problem, ProblemData, Problems};
 use super::strings::words;
 use super::verdict::Verdict;
 use crate::audit::{stats::KeySketch, verify::Stretch};
 use crate::walk::Folder as Listed;
 
-/// The outcome of verifying a table or a folder.
-#[derive(Clone, Default, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// The outcome of verifying a table or a folder. [`VerifiedData`] explains the numbers.
+#[derive(Clone, Default, PartialEq, Debug)]
 pub struct Checked {
-    /// Number of entries that were decoded, including deletions and older versions of keys. Of a folder, this and the
-    /// next two numbers are the sums over its tables.
+    /// Entries that were decoded.
     pub entries: u64,
-    /// Number of different keys among the entries: an entry that is a further version of the key before it does not
-    /// count.
+    /// Different keys among the entries.
     pub distinct_keys: u64,
-    /// Number of writes in a log that can be read. `None`: the subject is no log.
+    /// Writes of a log.
     pub writes: Option<u64>,
-    /// Number of batches that these writes are in. `None`: the subject is no log.
+    /// Batches that these writes are in.
     pub batches: Option<u64>,
-    /// Number of stored keys that filters hide.
+    /// Stored keys that filters hide.
     pub false_negatives: u64,
-    /// The problems. The first 16 of each code are listed. If there are more, a last one, of the code `more`, gives
-    /// their number for each code.
-    #[serde(rename = "problems")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<Problem>"))]
+    /// The problems.
     pub problems: Problems,
     /// Number of data blocks that the index names.
-    #[serde(skip)]
     pub data_blocks: u64,
     /// The level of a live table.
-    #[serde(skip)]
     pub level: Option<u8>,
     /// What would make the problems worse.
-    #[serde(skip)]
     pub warnings: Vec<String>,
     /// All entries of all data blocks were decoded.
-    #[serde(skip)]
     pub(crate) is_complete: bool,
     /// The different keys, if they were to be noted.
-    #[serde(skip)]
     pub(crate) seen: Option<KeySketch>,
     /// The sequence numbers of the entries, until they are compared with those of other files.
-    #[serde(skip)]
     pub(crate) stretches: Vec<Stretch>,
     /// Facts that are not faults.
-    #[serde(skip)]
     pub notes: Vec<CheckNote>,
 }
 
@@ -131,72 +118,95 @@ impl Checked {
     }
 }
 
-/// A verdict, and its subject.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// A verdict with all that was found, and its subject.
+#[derive(Clone, Debug)]
 pub struct Verified {
-    /// The subject, with the notes of the verdict.
-    #[serde(flatten)]
-    pub frame: Frame<'static>,
+    /// The path as the user gave it.
+    pub input: PathBuf,
+    /// The path that the verdict is on.
+    pub path: PathBuf,
     /// How the subject is. Of a folder: the worst verdict on it and its files.
     pub verdict: Verdict,
     /// What was found.
-    #[serde(flatten)]
     pub checked: Checked,
     /// The kind of subject.
-    #[serde(skip)]
     pub about: About,
     /// The folder that the file is in, or the folder itself. `None`: the path is in no database.
-    #[serde(skip)]
     pub folder: Option<Arc<Listed>>,
+}
+
+/// A verdict, and its subject.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Verified"))]
+pub struct VerifiedData<'a> {
+    /// The subject, with the notes of the verdict.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// How the subject is. Of a folder: the worst verdict on it and its files.
+    pub verdict: Verdict,
+    /// Number of entries that were decoded, including deletions and older versions of keys. Of a folder, this and the
+    /// next two numbers are the sums over its tables.
+    pub entries: u64,
+    /// Number of different keys among the entries: an entry that is a further version of the key before it does not
+    /// count.
+    pub distinct_keys: u64,
+    /// Number of writes in a log that can be read. `None`: the subject is no log.
+    pub writes: Option<u64>,
+    /// Number of batches that these writes are in. `None`: the subject is no log.
+    pub batches: Option<u64>,
+    /// Number of stored keys that filters hide.
+    pub false_negatives: u64,
+    /// The problems. The first 16 of each code are listed. If there are more, a last one, of the code `more`, gives
+    /// their number for each code.
+    pub problems: Vec<ProblemData>,
 }
 
 impl Verified {
     /// The verdict on what `subject` names.
     pub fn new(subject: Subject<'_>, about: About, checked: Checked) -> Self {
-        let error = checked.problems.worst();
-        let frame = Frame::new(about.name(), &subject, error.map(|error| error.kind));
-        let frame = frame.error(error.map(Problem::text));
-        Self {
-            frame: frame.note(checked.notes.iter().map(CheckNote::to_string)).into_owned(),
-            verdict: checked.verdict(),
-            checked,
-            about,
-            folder: None,
-        }
+        let (input, path) = (subject.input.to_owned(), subject.path.to_owned());
+        Self { input, path, verdict: checked.verdict(), checked, about, folder: None }
+    }
+
+    /// The verdict as JSON.
+    pub fn data(&self) -> VerifiedData<'_> {
+        let Checked { entries, distinct_keys, writes, batches, false_negatives, ref problems, .. } =
+            self.checked;
+        let problems = problems.to_list().into_iter().map(ProblemData::from).collect();
+        let (frame, verdict) = (self.frame(), self.verdict);
+        VerifiedData { frame, verdict, entries, distinct_keys, writes, batches, false_negatives, problems }
+    }
+
+    fn frame(&self) -> Frame<'_> {
+        let subject = Subject { path: &self.path, ..Subject::of(&self.input) };
+        let error = self.checked.problems.worst();
+        let frame = Frame::new(self.about.name(), &subject, error.map(|error| error.kind));
+        let notes = self.checked.notes.iter().map(CheckNote::to_string);
+        frame.error(error.map(Problem::text)).note(notes)
     }
 }
 
 /// A log or a MANIFEST that was named.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Other {
+pub struct Other<'a> {
     /// The file.
     #[serde(flatten)]
-    pub frame: Frame<'static>,
+    pub frame: Frame<'a>,
     /// How the file is.
     pub verdict: Verdict,
     /// Size of the file in bytes.
-    pub file_size: Option<u64>,
+    pub file_size: u64,
     /// Number of writes in a log that can be read. `None`: the file is a MANIFEST.
     pub writes: Option<u64>,
     /// Number of batches that these writes are in. `None`: the file is a MANIFEST.
     pub batches: Option<u64>,
-    /// The verdict.
-    #[serde(skip)]
-    pub verified: Verified,
 }
 
-impl Other {
-    pub(crate) fn new(verified: Verified, file_size: u64) -> Self {
-        let checked = &verified.checked;
-        Self {
-            frame: verified.frame.clone(),
-            verdict: verified.verdict,
-            file_size: Some(file_size),
-            writes: checked.writes,
-            batches: checked.batches,
-            verified,
-        }
+impl<'a> Other<'a> {
+    /// The file of `file_size` bytes that a verdict is on.
+    pub fn new(verified: &'a Verified, file_size: u64) -> Self {
+        let Checked { writes, batches, .. } = verified.checked;
+        Self { frame: verified.frame(), verdict: verified.verdict, file_size, writes, batches }
     }
 }

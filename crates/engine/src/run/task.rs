@@ -5,7 +5,7 @@ use std::{io::Read, sync::Arc};
 
 use filterblock::table::ReadAt;
 
-use crate::report::{Fault, Remark, Subject};
+use crate::report::{Checked, CheckedFolder, Fault, Remark, Subject};
 use crate::walk::{Folder, OtherFile, TableRecord};
 
 /// A table, or another file that the user named.
@@ -49,6 +49,17 @@ impl ListedFolder {
 
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks }
+    }
+
+    /// `logs`: with writes that may be in no table yet. `checked`: what is known of the database as a whole.
+    pub(crate) fn checked(
+        &self,
+        logs: Vec<PathBuf>,
+        remarks: Vec<Remark>,
+        checked: Checked,
+    ) -> CheckedFolder {
+        let Self { input, path, folder } = self.clone();
+        CheckedFolder { input, path, listed: folder, logs, remarks, checked }
     }
 }
 

@@ -15,23 +15,23 @@ use crate::audit::stats::Reach;
 use crate::audit::verify::{manifest, other};
 use crate::engine::Engine;
 use crate::report::{
-    self, About, Checked, Code, Depth, ErrorKind, Fault, Frame, Inspected, Other, Outcome, Problem, Remark,
+    About, Checked, CheckedFolder, Code, Depth, ErrorKind, Fault, Frame, Inspected, Outcome, Problem, Remark,
     Subject, TableData, Totals, Unreadable, Verdict, Verified,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
-use crate::walk::{Folder, InputPath, Inputs, OtherFile, TableRecord};
+use crate::walk::{Folder, FoundFormat, InputPath, Inputs, OtherFile, TableRecord};
 
 /// One result of an inspection.
 #[derive(Debug)]
 pub enum InspectLine {
     /// A folder whose tables follow.
-    Folder(report::FolderData),
+    Folder(Box<CheckedFolder>),
     /// A table, or a bare filter block.
     Table(Box<Inspected>),
-    /// A log or a MANIFEST that the user named.
-    Other(Box<Other>),
-    /// A path that could not be looked at.
-    Unreadable(Unreadable),
+    /// A log or a MANIFEST that the user named, and its size in bytes.
+    Other(Box<Verified>, u64),
+    /// A path that could not be looked at, and the other format, if that is the reason.
+    Unreadable(Unreadable, Option<FoundFormat>),
     /// The sums over the tables of a folder, after those tables.
     Totals(Box<Totals>),
 }
@@ -201,7 +201,7 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
                 let about = if kind == Some(OtherFile::Manifest) { About::Manifest } else { About::Log };
                 self.see(verdict.verdict());
                 let verified = Verified::new(file.subject(&[]), about, *verdict);
-                (self.sink)(InspectLine::Other(Box::new(Other::new(verified, len))))
+                (self.sink)(InspectLine::Other(Box::new(verified), len))
             }
             Event::Found(file, _, Ok(Looked::Table(mut found))) => {
                 found.table.depth = Some(self.depth);
@@ -240,9 +240,8 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
         });
         manifest.into_iter().chain(unread_logs).for_each(|problem| checked.problems.push(problem));
         self.see(checked.verdict());
-        let folder = report::FolderData::new(&place.subject(&remarks), &place.folder, logs, checked);
         self.totals = Totals::default();
-        (self.sink)(InspectLine::Folder(folder))?;
+        (self.sink)(InspectLine::Folder(Box::new(place.checked(logs, remarks, checked))))?;
         missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
     }
 
@@ -275,6 +274,6 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
 
     fn unreadable(&mut self, subject: &Subject<'_>, error: &Fault) -> io::Result<()> {
         self.see(Verdict::CannotTell);
-        (self.sink)(InspectLine::Unreadable(Unreadable::new(subject, error)))
+        (self.sink)(InspectLine::Unreadable(Unreadable::new(subject, error), error.other_format().cloned()))
     }
 }

@@ -124,7 +124,7 @@ impl Fold {
         let logs = folder.logs().filter(|(log, _)| named.contains(&log.path));
         overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
         let (files, checked) = verdicts_on_folder(&place);
-        files.into_iter().for_each(|file| overview.found.add(name_of(&file.frame.path), file.checked, true));
+        files.into_iter().for_each(|file| overview.found.add(name_of(&file.path), file.checked, true));
         overview.found.add(name_of(folder.path()), checked, false);
         for (log, error) in unread {
             match error.kind {

@@ -76,6 +76,14 @@ pub(super) fn table<R: ReadAt>(
 }
 
 impl BlockCandidates {
+    pub(super) fn data_blocks(&self) -> u64 {
+        self.blocks.offsets.len()
+    }
+
+    pub(super) const fn has_filters(&self) -> bool {
+        self.filters.is_some()
+    }
+
     /// The data blocks that may hold `key`, whose index among the keys is `at`.
     pub(in crate::audit) fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
         let range = self.range.as_ref();
@@ -101,8 +109,7 @@ impl BlockCandidates {
 
     fn found(&self, offsets: Vec<u64>, fpr: f64, by_index: bool) -> KeyBlocks {
         let read = if self.is_obsolete { Some(0) } else { by_index.then_some(offsets.len() as u64) };
-        let (of, filtered) = (self.blocks.offsets.len(), self.filters.is_some());
-        KeyBlocks { offsets, of, by_index, filtered, fpr, lookup_blocks: read }
+        KeyBlocks { offsets, by_index, fpr, lookup_blocks: read }
     }
 }
 

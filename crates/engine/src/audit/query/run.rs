@@ -12,7 +12,7 @@ use super::candidates::{self, BlockCandidates};
 use super::logs;
 use crate::engine::Engine;
 use crate::report::{
-    Answer, Count, ErrorKind, Fault, FolderData, LogAnswer, QueryAnswer, QueryLine, Remark, Subject, Verdict,
+    Answer, Count, ErrorKind, Fault, LogAnswer, QueryAnswer, QueryLine, Remark, Subject, Verdict,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::text::{counted_as, error_text};
@@ -182,15 +182,14 @@ impl Query<'_> {
         self.outcome.is_unsound |= !skipped.is_empty() || checked.verdict() >= Verdict::CannotTell;
         let mut remarks: Vec<_> = skipped.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let folder_line = FolderData::new(&place.subject(&remarks), folder, logs, checked);
-        (self.sink)(QueryLine::Folder(folder_line))?;
+        (self.sink)(QueryLine::Folder(Box::new(place.checked(logs, remarks, checked))))?;
         let blocks = vec![0; self.question.keys.given().len()];
         let costs = LookupCosts { blocks, tables_left_out: 0, is_counted: false };
         self.lookups = folder.is_bytewise().then_some(costs);
         for (path, live, _) in folder.missing() {
             let message = format!("is missing{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
-            self.replies(subject, Some(&Fault::new(message, ErrorKind::Missing)), |_, _| {
+            self.replies(subject, None, Some(&Fault::new(message, ErrorKind::Missing)), |_, _| {
                 QueryAnswer::Unknown
             })?;
         }
@@ -214,7 +213,7 @@ impl Query<'_> {
         match result.unwrap_or_else(QueryFound::Unopened) {
             QueryFound::Log(answers, error) => {
                 let answer = |at| answers.get(at).copied().unwrap_or(LogAnswer::Absent);
-                self.replies(subject, error.as_ref(), |at, _| QueryAnswer::Log(answer(at)))
+                self.replies(subject, None, error.as_ref(), |at, _| QueryAnswer::Log(answer(at)))
             }
             QueryFound::Table(table) => {
                 let mut remarks = subject.remarks.to_vec();
@@ -223,16 +222,22 @@ impl Query<'_> {
                     remarks.push(Remark::new(subject.path, text));
                 }
                 let subject = Subject { remarks: &remarks, ..subject };
-                self.replies(subject, table.error.as_ref(), |at, key| QueryAnswer::Blocks(table.of(key, at)))
+                self.replies(subject, Some(&table), table.error.as_ref(), |at, key| {
+                    QueryAnswer::Blocks(table.of(key, at))
+                })
             }
-            QueryFound::Unopened(reason) => self.replies(subject, Some(&reason), |_, _| QueryAnswer::Unknown),
+            QueryFound::Unopened(reason) => {
+                self.replies(subject, None, Some(&reason), |_, _| QueryAnswer::Unknown)
+            }
         }
     }
 
-    /// `error`: why every key may be in the table or log. `reply`: returns the facts about a key.
+    /// `table`: if it was opened. `error`: why every key may be in the table or log. `reply`: returns the facts about
+    /// a key.
     fn replies(
         &mut self,
         subject: Subject<'_>,
+        table: Option<&BlockCandidates>,
         error: Option<&Fault>,
         reply: impl Fn(usize, &[u8]) -> QueryAnswer,
     ) -> io::Result<()> {
@@ -256,18 +261,19 @@ impl Query<'_> {
             }
             answer
         });
-        match question.wanted {
-            QueryOutput::Answers => sink(QueryLine::Table { subject, error, answers: &mut answers }),
-            QueryOutput::Matches => {
-                let answers = &mut answers.filter(|answer| answer.may_match);
-                sink(QueryLine::Table { subject, error, answers })
-            }
+        let data_blocks = table.map_or(0, BlockCandidates::data_blocks);
+        let has_filters = table.is_some_and(BlockCandidates::has_filters);
+        let mut count = None;
+        let answers: &mut dyn Iterator<Item = Answer<'_>> = match question.wanted {
+            QueryOutput::Answers => &mut answers,
+            QueryOutput::Matches => &mut answers.filter(|answer| answer.may_match),
             QueryOutput::Counts => {
-                let count = Count::new(subject, error, answers);
-                sink(QueryLine::Table { subject, error, answers: &mut std::iter::empty() })?;
-                sink(QueryLine::Count(count))
+                count = Some(Count::new(subject, error, answers));
+                &mut std::iter::empty()
             }
-        }
+        };
+        sink(QueryLine::Table { subject, error, data_blocks, has_filters, answers })?;
+        count.map_or(Ok(()), |count| sink(QueryLine::Count(count)))
     }
 }
 
