@@ -8,6 +8,7 @@ mod repair_report;
 mod report;
 mod request;
 mod sections;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -1,9 +1,12 @@
 //! The components of a page.
 
+use std::path::Path;
+
+use filterblock::escape_path;
 use maud::{Markup, html};
 
 use super::document::icon;
-use super::names::message;
+use super::names::{message, text};
 use crate::report::Severity;
 
 /// A question and its answer in one line, which opens.
@@ -158,5 +161,24 @@ mod tests {
         assert_eq!(found, expected);
         let shown = command("a <b>").into_string();
         assert!(shown.contains("<code><span>a</span> <span>&lt;b&gt;</span></code>"), "{shown}");
+    }
+}
+
+/// The name of a database, and facts of a few words.
+pub(super) fn name_and_facts(path: &Path, facts: &[String]) -> Markup {
+    let shown = |path: &Path| text(escape_path(path).to_string().as_bytes());
+    let all = shown(path);
+    let name = path.file_name().map(|name| shown(Path::new(name))).unwrap_or_default();
+    // What comes before the name is dim.
+    let before = all.strip_suffix(&*name).unwrap_or_default();
+    html! {
+        div.name {
+            h1 {
+                code {
+                    @if before.is_empty() || name.is_empty() { (all) } @else { span.dim { (before) } (name) }
+                }
+            }
+            ul.facts { @for fact in facts { li { (fact) } } }
+        }
     }
 }

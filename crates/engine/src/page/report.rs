@@ -1,18 +1,16 @@
 //! The report of a database, a folder of tables or a table: the verdict, then sections in its order.
 
-use std::path::Path;
-
-use filterblock::escape_path;
 use maud::{Markup, html};
 
-use super::names::{message, text};
-use super::parts::{Section, VerdictBox, command};
+use super::names::message;
+use super::parts::{Section, VerdictBox, command, name_and_facts};
 use super::pictures::{Bar, bars};
-use super::repair_report::{aside_title, files, places, saved_and_lost, tally_of};
-use super::request::Shown;
+use super::repair_report::{aside_title, tally_of};
+use super::sections::repaired::{files, places, saved_and_lost};
 use super::sections::{
     about, candidates, checked, hidden, lookups, map, problems, program, rates, sizes, tables,
 };
+use super::shown::Shown;
 use super::verdict::logs_not_read;
 use crate::report::{Basis, HugeManifest, Severity, Verdict};
 use crate::text::{AdviceText, before_repair, capitalized, counted, entry_sum, prospect, sentence, size};
@@ -36,25 +34,6 @@ pub(super) fn body(page: &Shown<'_>, advice: &AdviceText) -> Markup {
         div.parts {
             @for section in open.into_iter().flatten() { (section.show(true)) }
             @for section in closed.into_iter().flatten() { (section.show(false)) }
-        }
-    }
-}
-
-/// The name of a database, and facts of a few words.
-pub(super) fn name_and_facts(path: &Path, facts: &[String]) -> Markup {
-    let shown = |path: &Path| text(escape_path(path).to_string().as_bytes());
-    let all = shown(path);
-    let name = path.file_name().map(|name| shown(Path::new(name))).unwrap_or_default();
-    // What comes before the name is dim.
-    let before = all.strip_suffix(&*name).unwrap_or_default();
-    html! {
-        div.name {
-            h1 {
-                code {
-                    @if before.is_empty() || name.is_empty() { (all) } @else { span.dim { (before) } (name) }
-                }
-            }
-            ul.facts { @for fact in facts { li { (fact) } } }
         }
     }
 }

@@ -7,12 +7,13 @@ use filterblock::escape_path;
 use super::document::document;
 use super::names::text;
 use super::report::body;
+use super::shown::Shown;
 use super::verdict::facts;
-use crate::audit::overview::{Kind, Overview};
+use crate::audit::overview::Kind;
 use crate::audit::tune::{TuneRequest, advise};
 use crate::engine::Engine;
 use crate::repair::RepairRequest;
-use crate::report::{Advice, Basis, Candidate, Fault, RepairReport, Tuning};
+use crate::report::{Basis, Fault};
 use crate::text::{AdviceText, advice_text};
 use crate::walk::Inputs;
 use crate::write::NoOutput;
@@ -84,26 +85,4 @@ impl Page {
 /// The name and the verdict.
 pub(super) fn title(path: &Path, advice: &AdviceText) -> String {
     format!("{}: {}", text(escape_path(path).to_string().as_bytes()), advice.verdict.words())
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shown<'a> {
-    /// As the user gave it.
-    pub(super) path: &'a Path,
-    pub(super) overview: &'a Overview,
-    /// What other filters would do, or why that could not be found out. `None`: none were tried.
-    pub(super) tuned: Option<&'a Result<Tuning, Fault>>,
-    pub(super) advice: &'a Advice,
-    /// What a repair would do, or why that could not be found out. `None`: nothing is damaged that one could mend.
-    pub(super) repair: Option<&'a Result<RepairReport, String>>,
-}
-
-impl<'a> Shown<'a> {
-    pub(super) fn tuned(&self) -> Option<&'a Tuning> {
-        self.tuned?.as_ref().ok()
-    }
-
-    pub(super) fn advised(&self) -> Option<&'a Candidate> {
-        self.tuned()?.advised(Some(self.advice))
-    }
 }

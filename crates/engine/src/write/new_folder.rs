@@ -136,14 +136,6 @@ impl Output for InPlace<'_> {
         self.0.remove(name)
     }
 
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn commit(&mut self) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-
     fn path_of(&self, name: &str) -> PathBuf {
         self.0.path_of(name)
     }

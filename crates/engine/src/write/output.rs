@@ -52,12 +52,14 @@ pub trait Output: Sync {
         Ok(())
     }
 
-    /// Makes a file without a name, for entries that do not fit into memory.
+    /// Makes a file without a name, for entries that do not fit into memory. By default, there is no place for such files.
     ///
     /// # Errors
     ///
     /// [`Unsupported`](io::ErrorKind::Unsupported) if there is no place for such files.
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>>;
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "entries of logs need more than 128 MiB of memory"))
+    }
 
     /// Prepares for about this many bytes of tables, in this many files. By default, there is room for anything.
     ///
@@ -69,12 +71,15 @@ pub trait Output: Sync {
         Ok(())
     }
 
-    /// Makes the database appear, after all its files are finished. Returns notes.
+    /// Makes the database appear, after all its files are finished. Returns notes. By default, it is there with its last
+    /// file.
     ///
     /// # Errors
     ///
     /// After an error there is no database, unless only the last sync failed.
-    fn commit(&mut self) -> Result<Vec<String>>;
+    fn commit(&mut self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
 
     /// The path of a file, for messages. An empty name stands for the database itself.
     fn path_of(&self, name: &str) -> PathBuf {
@@ -134,15 +139,9 @@ impl Output for NoOutput {
         Err(io::ErrorKind::NotFound.into())
     }
 
+    #[cfg(feature = "fs")]
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        #[cfg(feature = "fs")]
-        return Ok(Box::new(tempfile::tempfile()?));
-        #[cfg(not(feature = "fs"))]
-        Err(no_scratch())
-    }
-
-    fn commit(&mut self) -> Result<Vec<String>> {
-        Ok(Vec::new())
+        Ok(Box::new(tempfile::tempfile()?))
     }
 
     fn is_wanted(&self) -> bool {
@@ -177,10 +176,6 @@ impl Output for MemoryOutput {
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         Ok(Box::new(Vec::new()))
-    }
-
-    fn commit(&mut self) -> Result<Vec<String>> {
-        Ok(Vec::new())
     }
 }
 
@@ -217,18 +212,6 @@ impl<S: FnMut(&str, Bytes) -> io::Result<()> + Send> Output for StreamOutput<S> 
         let contents = lock(&self.finished).remove(name);
         contents.map_or(Ok(()), |contents| lock(&self.sink)(name, contents))
     }
-
-    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
-        Err(no_scratch())
-    }
-
-    fn commit(&mut self) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-}
-
-fn no_scratch() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "entries of logs need more than 128 MiB of memory")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

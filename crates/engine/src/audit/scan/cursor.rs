@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::database::ScanPosition;
+use super::position::ScanPosition;
 use super::range::ScanRequest;
 use super::rows::Moved;
 use super::source::{BoxedRows, OpenTable, ScanSource};

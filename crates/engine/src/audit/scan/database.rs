@@ -1,14 +1,13 @@
 //! The entries of a database.
 
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::database::{Database, EntryFile, Scan, TableStatus};
-use filterblock::table::{Comparator as _, SharedComparator};
-use filterblock::{Error, InternalKey, escape_path, quote};
+use filterblock::table::SharedComparator;
+use filterblock::{Error, escape_path, quote};
 
+use super::position::{ResumePoint, ScanPosition};
 use super::range::ScanRequest;
 use super::rows::{Moved, PASSED, Rows};
 use super::source::ScanSource;
@@ -33,35 +32,6 @@ pub(super) struct DatabaseRows {
     shown: ScanPosition,
     is_resumed: bool,
     ended: bool,
-}
-
-#[derive(Default)]
-pub(crate) struct ScanPosition {
-    /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
-    place: Option<ResumePoint>,
-    /// The numbers of the tables whose faults of size or order have been reported.
-    contradicted: BTreeSet<u64>,
-    /// The incomplete tables that the database does not use.
-    leftovers: BTreeSet<PathBuf>,
-}
-
-/// The place of an entry in the order of a database.
-struct ResumePoint {
-    user_key: Vec<u8>,
-    sequence: u64,
-}
-
-impl ResumePoint {
-    /// Returns true if the entry with this key is at the place or before it. With `all`, the place is at one version of
-    /// its key, in order from the newest; otherwise it is after all versions of its key.
-    fn has_passed(&self, key: &InternalKey<'_>, all: bool, order: Option<&SharedComparator>) -> bool {
-        let (user_key, place) = (key.user_key, &*self.user_key);
-        match order.map_or_else(|| user_key.cmp(place), |order| order.compare(user_key, place)) {
-            Ordering::Less => true,
-            Ordering::Equal => !all || key.sequence >= self.sequence,
-            Ordering::Greater => false,
-        }
-    }
 }
 
 impl DatabaseRows {

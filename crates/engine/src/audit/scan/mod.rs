@@ -5,6 +5,7 @@ mod cursor;
 mod database;
 pub(crate) mod file_type;
 mod hints;
+mod position;
 pub(super) mod range;
 pub(super) mod rows;
 mod source;

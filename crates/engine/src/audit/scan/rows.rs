@@ -4,7 +4,7 @@ use std::{io::Read, path::PathBuf, sync::Arc};
 
 use filterblock::database::LogWrites;
 
-use super::{database::ScanPosition, range::ScanRequest};
+use super::{position::ScanPosition, range::ScanRequest};
 use crate::report::{CheckNote, EntryRef, EntryTag, Fault};
 
 /// The most entries to skip in one step, so that a step usually takes no more than a millisecond or two.

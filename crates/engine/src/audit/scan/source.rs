@@ -5,7 +5,8 @@ use std::{path::Path, sync::Arc};
 use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use super::carve::rows::CarvedRows;
-use super::database::{DatabaseRows, ScanPosition};
+use super::database::DatabaseRows;
+use super::position::ScanPosition;
 use super::range::ScanRequest;
 use super::rows::{LogRows, Rows};
 use super::table::{TableRows, has_internal_keys};

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::audit::overview::{Kind, Overview};
 use crate::page::names::name;
 use crate::page::parts::{Section, facts};
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::text::{count, counted, distinct_keys, entry_sum, size};
 
 /// Logs or policies to list.

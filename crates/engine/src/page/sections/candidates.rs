@@ -5,7 +5,7 @@ use maud::html;
 use super::grid::{Cell, grid};
 use crate::page::names::message;
 use crate::page::parts::Section;
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{Candidate, Effect, Tuning};
 use crate::text::{about_size, bits_text, estimate, measured, or_dash};
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::page::names::{message, name};
 use crate::page::parts::{Section, facts, more};
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::page::verdict::logs_not_read;
 use crate::report::{Depth, TableLevel, Tuning};
 use crate::text::{about_count, count, counted, counted_as, sentence, size};

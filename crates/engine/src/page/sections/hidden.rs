@@ -6,7 +6,7 @@ use super::grid::{Cell, stacked};
 use crate::page::names::{message, name, text};
 use crate::page::parts::{Section, more};
 use crate::page::pictures::{Bar, bars};
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{Basis, Code, FalseNegatives};
 use crate::text::{count, counted};
 

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::grid::{Cell, grid};
 use crate::page::parts::{Section, more};
 use crate::page::pictures::{Bar, Lane, bars, lanes};
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{Estimate, Reads, SimilarKind, Tuning};
 use crate::text::{blocks, counted, estimate, interval, number, or_dash, percent, similar_text};
 

@@ -9,7 +9,7 @@ use crate::audit::overview::Overview;
 use crate::page::names::{name, place_title, text};
 use crate::page::parts::Section;
 use crate::page::pictures::{MapLevel, MapTable, Mark, map as picture};
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{TableData, TableLevel, TableState, Verdict};
 use crate::text::{count, counted};
 

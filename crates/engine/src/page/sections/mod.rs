@@ -10,5 +10,6 @@ pub(super) mod map;
 pub(super) mod problems;
 pub(super) mod program;
 pub(super) mod rates;
+pub(super) mod repaired;
 pub(super) mod sizes;
 pub(super) mod tables;

@@ -8,7 +8,7 @@ use super::grid::{Cell, stacked};
 use crate::audit::overview::OverviewProblems;
 use crate::page::names::{message, name, text};
 use crate::page::parts::{Section, more};
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{Code, Problem};
 use crate::text::{count, counted};
 

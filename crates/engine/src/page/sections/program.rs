@@ -4,7 +4,7 @@ use maud::html;
 
 use super::grid::{Cell, stacked};
 use crate::page::parts::Section;
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::Condition;
 use crate::text::programs;
 

@@ -6,7 +6,7 @@ use crate::audit::rates::Rate;
 use crate::page::names::place_title;
 use crate::page::parts::Section;
 use crate::page::pictures::{Lane, lanes, of_rate, rate_fields};
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{LevelTotals, TableLevel, TableState};
 use crate::text::{bits_per_entry, measured};
 

@@ -5,7 +5,7 @@ use maud::html;
 use super::grid::{Cell, grid};
 use crate::page::names::place;
 use crate::page::parts::Section;
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{Estimate, Level, LevelTotals, TableLevel, TableState};
 use crate::text::{
     about_size, bits_per_entry, count, distinct_keys, entry_sum, measured, or_dash, percent, ratio, size,

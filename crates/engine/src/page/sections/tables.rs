@@ -5,7 +5,7 @@ use maud::html;
 use super::grid::{Cell, grid};
 use crate::page::names::{message, name, place, state};
 use crate::page::parts::Section;
-use crate::page::request::Shown;
+use crate::page::shown::Shown;
 use crate::report::{TableData, TableLevel, TableState};
 use crate::text::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 

@@ -12,7 +12,8 @@ use models::{database, table, unfiltered};
 
 use super::document::document;
 use super::report::body;
-use super::request::{Shown, title};
+use super::request::title;
+use super::shown::Shown;
 use super::verdict::facts;
 use crate::audit::TruncatedKey;
 use crate::audit::overview::{Kind, Overview, OverviewProblems};

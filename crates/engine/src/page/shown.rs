@@ -1,0 +1,28 @@
+//! What a page shows.
+
+use std::path::Path;
+
+use crate::audit::overview::Overview;
+use crate::report::{Advice, Candidate, Fault, RepairReport, Tuning};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown<'a> {
+    /// As the user gave it.
+    pub(super) path: &'a Path,
+    pub(super) overview: &'a Overview,
+    /// What other filters would do, or why that could not be found out. `None`: none were tried.
+    pub(super) tuned: Option<&'a Result<Tuning, Fault>>,
+    pub(super) advice: &'a Advice,
+    /// What a repair would do, or why that could not be found out. `None`: nothing is damaged that one could mend.
+    pub(super) repair: Option<&'a Result<RepairReport, String>>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn tuned(&self) -> Option<&'a Tuning> {
+        self.tuned?.as_ref().ok()
+    }
+
+    pub(super) fn advised(&self) -> Option<&'a Candidate> {
+        self.tuned()?.advised(Some(self.advice))
+    }
+}
