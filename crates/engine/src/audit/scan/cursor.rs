@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::database::DatabaseRows;
 use super::position::ScanPosition;
 use super::range::ScanRequest;
 use super::rows::Moved;
@@ -251,7 +252,7 @@ impl ScanCursor {
             self.state(&place, remarks, fault, Fault::new(message + &hint, ErrorKind::of(error)));
         }
         if is_ordered && (folder.is_database() || self.source.has_internal_keys(&folder)) {
-            return match self.source.database(&folder, ScanPosition::default()) {
+            return match DatabaseRows::open(&folder, &self.source, ScanPosition::default()) {
                 Ok(rows) => self.shown = Some(Shown::new(place, rows, Some(folder))),
                 Err(fault) => self.fault(place, fault),
             };
@@ -284,7 +285,7 @@ impl ScanCursor {
             Some(Ok(None)) | None => return,
         };
         shown.entries_before = shown.entries;
-        match self.source.database(&folder, shown.rows.into_position()) {
+        match DatabaseRows::open(&folder, &self.source, shown.rows.into_position()) {
             Ok(rows) => self.shown = Some(Shown { rows, ..shown }),
             Err(fault) => self.fault(shown.place, fault),
         }

@@ -1,6 +1,6 @@
 //! The entries of a database.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use filterblock::database::{Database, EntryFile, Scan, TableStatus};
@@ -36,7 +36,13 @@ pub(super) struct DatabaseRows {
 
 impl DatabaseRows {
     /// `shown`: the progress so far, which is not shown again. Fails if the MANIFEST names an order that is not known.
-    pub(super) fn new(folder: Arc<Folder>, source: &ScanSource, shown: ScanPosition) -> Result<Self, Fault> {
+    pub(super) fn open(
+        folder: &Arc<Folder>,
+        source: &ScanSource,
+        shown: ScanPosition,
+    ) -> Result<Box<Self>, Fault> {
+        let folder = Arc::clone(folder);
+        source.correction().iter().for_each(|correction| correction.begin(folder.database()));
         let (database, request, mut opener) = (folder.database(), &source.request, source.files.clone());
         let range = &request.range;
         let order = database.comparator().map_or(source.engine.order, KeyOrder::of);
@@ -63,7 +69,7 @@ impl DatabaseRows {
         }
         let (contradicted, request) = (contradicted.into_iter(), Arc::clone(request));
         let is_resumed = shown.place.is_some();
-        Ok(Self { folder, scan, contradicted, order, request, shown, is_resumed, ended: false })
+        Ok(Box::new(Self { folder, scan, contradicted, order, request, shown, is_resumed, ended: false }))
     }
 }
 
@@ -184,12 +190,12 @@ mod tests {
         }
     }
 
-    fn rows(database: &Arc<Folder>, range: &KeyRange, all: bool, before: ScanPosition) -> DatabaseRows {
+    fn rows(database: &Arc<Folder>, range: &KeyRange, all: bool, before: ScanPosition) -> Box<DatabaseRows> {
         let request = ScanRequest { range: range.clone(), all, ..ScanRequest::default() };
-        DatabaseRows::new(Arc::clone(database), &ScanSource::new(Engine::new(), request), before).unwrap()
+        DatabaseRows::open(database, &ScanSource::new(Engine::new(), request), before).unwrap()
     }
 
-    type Shown = (PathBuf, u64, Vec<u8>, u64);
+    type Shown = (std::path::PathBuf, u64, Vec<u8>, u64);
 
     /// Up to `most` entries, and the place of the last of them.
     fn shown(
@@ -211,7 +217,7 @@ mod tests {
             let sequence = row.version.unwrap().sequence;
             shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
         }
-        (shown, Box::new(rows).into_position().place)
+        (shown, rows.into_position().place)
     }
 
     #[test]

@@ -5,8 +5,6 @@ use std::{path::Path, sync::Arc};
 use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use super::carve::rows::CarvedRows;
-use super::database::DatabaseRows;
-use super::position::ScanPosition;
 use super::range::ScanRequest;
 use super::rows::{LogRows, Rows};
 use super::table::{TableRows, has_internal_keys};
@@ -77,12 +75,6 @@ impl ScanSource {
         self.request
             .internal_keys
             .unwrap_or_else(|| are_internal.reduce(|all, one| all && one).unwrap_or_default())
-    }
-
-    /// Fails if the MANIFEST names an order of keys that is not known.
-    pub(super) fn database(&self, folder: &Arc<Folder>, progress: ScanPosition) -> Result<BoxedRows, Fault> {
-        self.correction().iter().for_each(|correction| correction.begin(folder.database()));
-        Ok(Box::new(DatabaseRows::new(Arc::clone(folder), self, progress)?))
     }
 
     /// `in_database`: a table's keys are internal keys, unless the request says otherwise. `listed`: found in a folder.
