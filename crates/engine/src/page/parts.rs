@@ -149,21 +149,6 @@ pub(super) fn more(summary: &str, content: &Markup) -> Markup {
     html! { details.more { summary { (summary) } (content) } }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_breaks_between_its_arguments() {
-        let found = words("filterblock rebuild 'my db' --in-place --bits-per-key 10 --to \"a 'b\"");
-        let expected =
-            ["filterblock", "rebuild", "'my db'", "--in-place", "--bits-per-key 10", "--to \"a 'b\""];
-        assert_eq!(found, expected);
-        let shown = command("a <b>").into_string();
-        assert!(shown.contains("<code><span>a</span> <span>&lt;b&gt;</span></code>"), "{shown}");
-    }
-}
-
 /// The name of a database, and facts of a few words.
 pub(super) fn name_and_facts(path: &Path, facts: &[String]) -> Markup {
     let shown = |path: &Path| text(escape_path(path).to_string().as_bytes());
@@ -180,5 +165,20 @@ pub(super) fn name_and_facts(path: &Path, facts: &[String]) -> Markup {
             }
             ul.facts { @for fact in facts { li { (fact) } } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_breaks_between_its_arguments() {
+        let found = words("filterblock rebuild 'my db' --in-place --bits-per-key 10 --to \"a 'b\"");
+        let expected =
+            ["filterblock", "rebuild", "'my db'", "--in-place", "--bits-per-key 10", "--to \"a 'b\""];
+        assert_eq!(found, expected);
+        let shown = command("a <b>").into_string();
+        assert!(shown.contains("<code><span>a</span> <span>&lt;b&gt;</span></code>"), "{shown}");
     }
 }
