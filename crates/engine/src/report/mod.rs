@@ -41,7 +41,7 @@ pub use frame::{Depth, ErrorKind, Frame, Line, Remark, Subject};
 pub use inspect::{Inspected, TableFault, TableState, ends_of};
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
-    ManifestState,
+    ManifestSize, ManifestState,
 };
 pub use problems::{COPIES_ONLY, Code, Problem, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine};
