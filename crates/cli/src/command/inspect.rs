@@ -101,11 +101,11 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             write_line(console, &folder.data())
         }
         InspectLine::Table(mut found) => {
-            let table = &mut found.table;
-            console.remarks(&table.remarks);
-            if table.unreadable || table.is_missing() {
-                table.problems().for_each(|(_, message)| console.message_about(&table.frame.path, message));
+            if found.is_unreadable || found.is_missing() {
+                let path = &found.table.frame.path;
+                found.faults.values().for_each(|fault| console.message_about(path, &fault.text));
             }
+            let table = &mut found.table;
             if let Some(filter) = table.filter.as_mut().filter(|_| list_filters) {
                 filter.list = found.filters;
             }

@@ -48,7 +48,7 @@ fn counted_entries(shown: String, number: u64) -> String {
 
 /// `list_filters`: its filters are listed as well.
 pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console) -> io::Result<()> {
-    let Inspected { table, filters } = found;
+    let table = &found.table;
     if let Some(bytes) = table.file_size {
         line(console, "size", exact_size(bytes))?;
     }
@@ -56,11 +56,11 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
         line(console, "in the database", record_text(table, is_live))?;
     }
     if table.is_opened() {
-        data(table, console)?;
+        data(found, console)?;
     }
     match &table.filter {
         Some(filter) => {
-            filter_block(filter, table, console)?;
+            filter_block(filter, found, console)?;
             hash(table, console)?;
         }
         None if table.is_opened() => no_filter(table, console)?,
@@ -69,10 +69,10 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
     if table.depth == Some(Depth::Tail) {
         labelled(console, LABEL_WIDTH, (Tone::Dim, "depth"), (Tone::Dim, list::TAIL_NOTE))?;
     }
-    for (what, problem) in table.problems() {
-        labelled(console, LABEL_WIDTH, (Tone::Bad, what), (Tone::Plain, problem))?;
+    for (what, fault) in &found.faults {
+        labelled(console, LABEL_WIDTH, (Tone::Bad, what.name()), (Tone::Plain, &fault.text))?;
     }
-    filters.iter().filter(|_| list_filters).try_for_each(|filters| filter_list::write(filters, console))
+    found.filters.iter().filter(|_| list_filters).try_for_each(|filters| filter_list::write(filters, console))
 }
 
 fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
@@ -93,7 +93,8 @@ fn exact_size(bytes: u64) -> String {
     if bytes < 1024 { counted(bytes, "byte") } else { format!("{} ({} bytes)", size(bytes), count(bytes)) }
 }
 
-fn data(table: &TableData, console: &mut Console) -> io::Result<()> {
+fn data(found: &Inspected, console: &mut Console) -> io::Result<()> {
+    let table = &found.table;
     line(console, "data blocks", or_dash(table.data_blocks.map(count)))?;
     line(console, "entries", or_dash(table.entries.map(|count| count_text(count.into()))))?;
     line(console, "distinct keys", or_dash(table.distinct_keys.map(count_text)))?;
@@ -102,7 +103,7 @@ fn data(table: &TableData, console: &mut Console) -> io::Result<()> {
         let of = if is_all { "" } else { ", in the data blocks read" };
         line(console, "compression", format_args!("{}{of}", names.join(", ")))?;
     }
-    line(console, "metaindex", list::metaindex_names(table))?;
+    line(console, "metaindex", list::metaindex_names(found))?;
     origin(table, console)
 }
 
@@ -117,10 +118,11 @@ fn count_text(number: KeyCount) -> String {
     }
 }
 
-fn filter_block(filter: &FilterBlock, table: &TableData, console: &mut Console) -> io::Result<()> {
+fn filter_block(filter: &FilterBlock, found: &Inspected, console: &mut Console) -> io::Result<()> {
+    let table = &found.table;
     line(console, "filter policy", escape(filter.policy.as_bytes()))?;
     if table.is_opened() && table.depth != Some(Depth::Tail) {
-        let text = match (table.key_format, &table.no_key_format) {
+        let text = match (table.key_format, &found.no_key_format) {
             (Some(KeyFormat::Internal), _) => "user keys, the user part of internal keys".to_owned(),
             (Some(KeyFormat::User), _) => "whole keys".to_owned(),
             (None, reason) => {
@@ -210,6 +212,6 @@ fn no_filter(table: &TableData, console: &mut Console) -> io::Result<()> {
 
 /// The policies that the table names, of which none is known.
 fn unknown_policies(table: &TableData) -> Option<String> {
-    let names: Vec<_> = table.filter_names().map(|name| escape(name).to_string()).collect();
+    let names: Vec<_> = table.filter_policies.iter().map(ToString::to_string).collect();
     (!names.is_empty()).then(|| format!("of a policy that is not known here: {}", names.join(", ")))
 }

@@ -5,8 +5,8 @@ use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::report::{
-    Checked, CheckedFolder, Code, Depth, EntrySum, ErrorKind, Estimate, Inspected, LevelTotals, Name,
-    Problem, Rate, TableData, Totals, Unreadable, Verdict, VerdictCounts,
+    Checked, CheckedFolder, Code, Depth, EntrySum, ErrorKind, Inspected, Name, Problem, Rate, TableFault,
+    Totals, Unreadable, Verdict, VerdictCounts,
 };
 use filterblock_engine::text::{
     count, counted, entries_text, entry_sum, format_details, measured, or_dash, path_word, problem_text, size,
@@ -51,6 +51,10 @@ struct Shown {
     answer: Answer,
     policies: BTreeSet<String>,
     unused: Vec<String>,
+    /// The bits of the filters in use.
+    bits: u64,
+    /// The entries of the tables with these filters.
+    filtered_entries: EntrySum,
 }
 
 impl TextInspect {
@@ -97,23 +101,29 @@ impl TextInspect {
             let names = folder.listed.tables().map(|table| width(&table_name(table)));
             self.listing = Some(Listing::begin(names.max().unwrap_or_default(), console)?);
         }
-        self.folder = Some(Shown { folder, answer, policies: BTreeSet::new(), unused: Vec::new() });
+        self.folder = Some(Shown {
+            folder,
+            answer,
+            policies: BTreeSet::new(),
+            unused: Vec::new(),
+            bits: 0,
+            filtered_entries: EntrySum::default(),
+        });
         Ok(())
     }
 
     fn table(&mut self, found: &Inspected, console: &mut Console) -> io::Result<()> {
         let table = &found.table;
-        console.remarks(&table.remarks);
         if self.style.list_filters && found.filters.is_some() {
             self.begin_part(console)?;
             console.line(Tone::Title, escape_path(&table.frame.path), "")?;
             detail::write(found, true, console)?;
         }
         if let Some(shown) = &mut self.folder {
-            shown.add(table);
-            return self.listing.as_mut().map_or(Ok(()), |listing| listing.write(table, console));
+            shown.add(found);
+            return self.listing.as_mut().map_or(Ok(()), |listing| listing.write(found, console));
         }
-        let problem = problem_of(table, String::new());
+        let problem = problem_of(found, String::new());
         if self.is_listed() {
             let clause = problem.map(|problem| problem.text);
             let rate = table.filter.as_ref().and_then(|filter| filter.random_fpr);
@@ -159,7 +169,9 @@ impl TextInspect {
     }
 
     fn end_folder(&mut self, totals: &Totals, console: &mut Console) -> io::Result<()> {
-        let Some(Shown { folder, mut answer, policies, unused }) = self.folder.take() else { return Ok(()) };
+        let Some(shown) = self.folder.take() else { return Ok(()) };
+        let bits = shown.filtered_entries.number().and_then(|entries| entries.bits_per_entry(shown.bits));
+        let Shown { folder, mut answer, policies, unused, .. } = shown;
         answer.verdict = totals.verdict;
         let sums = Sums::of(totals);
         if self.is_listed() {
@@ -201,8 +213,7 @@ impl TextInspect {
         paragraph(console, 2, &sum)?;
         let policies = policies.into_iter().collect::<Vec<_>>().join(", ");
         if sums.filter_size > 0 {
-            let bits =
-                sums.bits.map(|bits| format!("{:.1} bits per entry, ", bits.value)).unwrap_or_default();
+            let bits = bits.map(|bits| format!("{:.1} bits per entry, ", bits.value)).unwrap_or_default();
             label(console, "filters", &format!("{bits}{}, {policies}", size(sums.filter_size)))?;
             if is_judged && rate.is_some_and(|rate| rate.low > WEAK) {
                 label(console, "", &format!("(would more help? {tune})"))?;
@@ -278,27 +289,35 @@ impl TextInspect {
 }
 
 impl Shown {
-    fn add(&mut self, table: &TableData) {
+    fn add(&mut self, found: &Inspected) {
+        let table = &found.table;
         let name = table_name(&table.frame.path);
         if table.live == Some(false) {
-            self.unused.push(if table.is_incomplete { format!("{name} (incomplete)") } else { name.clone() });
+            self.unused.push(if found.is_incomplete { format!("{name} (incomplete)") } else { name.clone() });
         } else {
             self.policies.extend(table.policy().map(|policy| escape(policy).to_string()));
+            let filter = if table.live.is_some() { found.judged() } else { table.filter.as_ref() };
+            if let Some(filter) = filter {
+                self.bits = self.bits.saturating_add(filter.bits);
+                self.filtered_entries.add(table.entries);
+            }
         }
-        problem_of(table, name).into_iter().for_each(|problem| self.answer.add(problem, false));
+        problem_of(found, name).into_iter().for_each(|problem| self.answer.add(problem, false));
     }
 }
 
 /// The worst problem of a table, as far as it was read.
-fn problem_of(table: &TableData, file: String) -> Option<ShownProblem> {
-    let error = table.error.clone().unwrap_or_default();
+fn problem_of(found: &Inspected, file: String) -> Option<ShownProblem> {
+    let table = &found.table;
+    let fault = found.faults.get(&TableFault::Blocks);
+    let error = fault.map(|fault| fault.text.clone()).unwrap_or_default();
     let code = match table.verdict {
         Verdict::Fine => return None,
         Verdict::CannotTell => Code::Unreadable,
-        _ if table.is_missing() => Code::TableMissing,
-        _ if table.error.is_some() && table.is_opened() => Code::Checksum,
-        _ if table.error.is_some() => Code::NotATable,
-        _ if table.size_mismatch.is_some() => Code::TableSize,
+        _ if found.is_missing() => Code::TableMissing,
+        _ if fault.is_some() && table.is_opened() => Code::Checksum,
+        _ if fault.is_some() => Code::NotATable,
+        _ if found.has(TableFault::Size) => Code::TableSize,
         Verdict::FalseNegatives => Code::FalseNegative,
         _ if table.filter.is_some() => Code::FilterMalformed,
         _ => Code::FilterUnreadable,
@@ -330,7 +349,6 @@ struct Sums {
     size: u64,
     entries: EntrySum,
     filter_size: u64,
-    bits: Option<Estimate>,
 }
 
 impl Sums {
@@ -340,11 +358,9 @@ impl Sums {
         let mut sums = Self { levels: levels.len() as u64, ..Self::default() };
         if totals.levels.is_empty() {
             (sums.tables, sums.size) = (totals.tables, totals.file_size);
-            (sums.entries, sums.filter_size, sums.bits) =
-                (totals.entries, totals.filter_size, totals.bits_per_entry());
+            (sums.entries, sums.filter_size) = (totals.entries, totals.filter_size);
             return sums;
         }
-        sums.bits = LevelTotals::bits_per_entry_of(levels.iter().copied());
         for level in levels {
             sums.tables += level.tables;
             sums.size = sums.size.saturating_add(level.file_size);

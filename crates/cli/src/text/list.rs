@@ -3,7 +3,9 @@
 use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::{CheckNote, EntrySum, FilterBlock, KeyFormat, TableData, TableState};
+use filterblock_engine::report::{
+    CheckNote, EntrySum, FilterBlock, Inspected, KeyFormat, TableFault, TableState,
+};
 use filterblock_engine::text::{
     bits_per_entry, count, distinct_keys, entries, measured, or_dash, percent, ratio, size,
 };
@@ -18,11 +20,11 @@ const ESTIMATE_NOTE: &str = "~ estimated from some data blocks of each table; +-
 /// The greatest width of the column of names. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
 
-type ListColumn = (Column, fn(&TableData) -> Cell);
+type ListColumn = (Column, fn(&Inspected) -> Cell);
 
 pub(crate) struct Listing {
     layout: Layout,
-    cells: Vec<fn(&TableData) -> Cell>,
+    cells: Vec<fn(&Inspected) -> Cell>,
     /// Set once an estimated number of entries was shown.
     shows_estimate: bool,
 }
@@ -32,39 +34,41 @@ fn table_columns(name: Column) -> [ListColumn; 9] {
     [
         (name, name_cell),
         (right("level", 8, 0), level_cell),
-        (right("size", 10, 0), |table| or_dash(table.file_size.map(size)).into()),
+        (right("size", 10, 0), |found| or_dash(found.table.file_size.map(size)).into()),
         (right("recorded", 10, 0), recorded_cell),
-        (right("blocks", 6, 0), |table| or_dash(table.data_blocks.map(count)).into()),
+        (right("blocks", 6, 0), |found| or_dash(found.table.data_blocks.map(count)).into()),
         (left("compression", 11, 0), compression_cell),
-        (right("entries", 11, 0), |table| or_dash(table.entries.map(entries)).into()),
-        (right("+-", 6, 0), |table| entry_error(&table.entries.into()).into()),
-        (right("distinct keys", 13, 0), |table| or_dash(table.distinct_keys.map(distinct_keys)).into()),
+        (right("entries", 11, 0), |found| or_dash(found.table.entries.map(entries)).into()),
+        (right("+-", 6, 0), |found| entry_error(&found.table.entries.into()).into()),
+        (right("distinct keys", 13, 0), |found| or_dash(found.table.distinct_keys.map(distinct_keys)).into()),
     ]
 }
 
 fn filter_columns() -> [ListColumn; 9] {
     let right = Column::right;
     [
-        (right("filter size", 11, 0), |table| of(table, |of| size(of.size))),
-        (right("bits/entry", 10, 0), |table| or_dash(table.bits_per_entry().map(bits_per_entry)).into()),
-        (right("filters", 7, 0), |table| of(table, |of| count(of.filters))),
-        (right("empty", 7, 0), |table| of(table, |of| count(of.empty_filters))),
-        (right("range", 7, 0), |table| of(table, |of| or_dash(range(of.base_lg)))),
-        (right("base_lg", 7, 0), |table| of(table, |of| of.base_lg.to_string())),
-        (right("bits", 10, 0), |table| of(table, |of| count(of.bits))),
-        (right("set", 6, 0), |table| of(table, |of| percent(ratio(of.bits_set, of.bits)))),
-        (right("probes", 6, 0), |table| of(table, |of| or_dash(of.probes))),
+        (right("filter size", 11, 0), |found| of(found, |of| size(of.size))),
+        (right("bits/entry", 10, 0), |found| {
+            or_dash(found.table.bits_per_entry().map(bits_per_entry)).into()
+        }),
+        (right("filters", 7, 0), |found| of(found, |of| count(of.filters))),
+        (right("empty", 7, 0), |found| of(found, |of| count(of.empty_filters))),
+        (right("range", 7, 0), |found| of(found, |of| or_dash(range(of.base_lg)))),
+        (right("base_lg", 7, 0), |found| of(found, |of| of.base_lg.to_string())),
+        (right("bits", 10, 0), |found| of(found, |of| count(of.bits))),
+        (right("set", 6, 0), |found| of(found, |of| percent(ratio(of.bits_set, of.bits)))),
+        (right("probes", 6, 0), |found| of(found, |of| or_dash(of.probes))),
     ]
 }
 
 fn state_columns() -> [ListColumn; 4] {
     let (left, right) = (Column::left, Column::right);
     [
-        (right("false positives", 15, 0), |table| {
-            or_dash(table.filter.as_ref().and_then(|filter| filter.random_fpr).map(measured)).into()
+        (right("false positives", 15, 0), |found| {
+            or_dash(found.table.filter.as_ref().and_then(|filter| filter.random_fpr).map(measured)).into()
         }),
         (left("state", 15, 0), state_cell),
-        (left("filters of", 10, 0), |table| table.key_format.map_or("-", KeyFormat::name).into()),
+        (left("filters of", 10, 0), |found| found.table.key_format.map_or("-", KeyFormat::name).into()),
         (left("policy", 27, 0), policy_cell),
     ]
 }
@@ -93,17 +97,17 @@ impl Listing {
         Ok(Self { layout, cells, shows_estimate: false })
     }
 
-    pub(crate) fn write(&mut self, table: &TableData, console: &mut Console) -> io::Result<()> {
-        self.shows_estimate |= table.entries.is_some_and(|count| !count.is_exact());
-        self.layout.write(console, self.cells.iter().map(|cell| cell(table)).collect())?;
-        for (what, problem) in table.problems() {
-            console.line(Tone::Bad, format!("  {what}:"), &format!(" {problem}"))?;
+    pub(crate) fn write(&mut self, found: &Inspected, console: &mut Console) -> io::Result<()> {
+        self.shows_estimate |= found.table.entries.is_some_and(|count| !count.is_exact());
+        self.layout.write(console, self.cells.iter().map(|cell| cell(found)).collect())?;
+        for (what, fault) in &found.faults {
+            console.line(Tone::Bad, format!("  {}:", what.name()), &format!(" {fault}"))?;
         }
-        if table.is_incomplete {
+        if found.is_incomplete {
             write_line(
                 console,
                 Tone::Dim,
-                &format!("  note: {} is {}", table_name(&table.frame.path), CheckNote::Incomplete),
+                &format!("  note: {} is {}", table_name(&found.table.frame.path), CheckNote::Incomplete),
             )?;
         }
         Ok(())
@@ -118,32 +122,32 @@ impl Listing {
     }
 }
 
-fn name_cell(table: &TableData) -> Cell {
-    let tone = if table.is_damaged() { Tone::Bad } else { Tone::Plain };
-    Cell::toned(table_name(&table.frame.path), tone)
+fn name_cell(found: &Inspected) -> Cell {
+    let tone = if found.is_damaged() { Tone::Bad } else { Tone::Plain };
+    Cell::toned(table_name(&found.table.frame.path), tone)
 }
 
-fn level_cell(table: &TableData) -> Cell {
-    match table.live {
+fn level_cell(found: &Inspected) -> Cell {
+    match found.table.live {
         None => "-".into(),
-        Some(true) => level_text(table.level).into(),
+        Some(true) => level_text(found.table.level).into(),
         Some(false) => Cell::toned(level_text(None), Tone::Dim),
     }
 }
 
-fn recorded_cell(table: &TableData) -> Cell {
-    let tone = if table.size_mismatch.is_some() { Tone::Bad } else { Tone::Plain };
-    Cell::toned(or_dash(table.recorded_size.map(size)), tone)
+fn recorded_cell(found: &Inspected) -> Cell {
+    let tone = if found.has(TableFault::Size) { Tone::Bad } else { Tone::Plain };
+    Cell::toned(or_dash(found.table.recorded_size.map(size)), tone)
 }
 
-fn compression_cell(table: &TableData) -> Cell {
-    let names = table.compression.as_deref().filter(|names| !names.is_empty());
+fn compression_cell(found: &Inspected) -> Cell {
+    let names = found.table.compression.as_deref().filter(|names| !names.is_empty());
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
 /// A dash if there is no filter block.
-fn of(table: &TableData, number: impl Fn(&FilterBlock) -> String) -> Cell {
-    or_dash(table.filter.as_ref().map(number)).into()
+fn of(found: &Inspected, number: impl Fn(&FilterBlock) -> String) -> Cell {
+    or_dash(found.table.filter.as_ref().map(number)).into()
 }
 
 /// The size of the range of data blocks that a filter covers. `None` if `base_lg` is beyond 63.
@@ -152,13 +156,13 @@ pub(crate) fn range(base_lg: u8) -> Option<String> {
 }
 
 /// The state of a table in one or two words. Faults follow in lines of their own.
-fn state_cell(table: &TableData) -> Cell {
-    match table.state() {
+fn state_cell(found: &Inspected) -> Cell {
+    let verdict = found.table.verdict;
+    match found.state() {
         TableState::Missing => Cell::toned("missing", Tone::Bad),
         TableState::Unreadable => Cell::toned("unreadable", Tone::Bad),
-        TableState::Damaged if table.error.is_none() && table.size_mismatch.is_none() => {
-            let words = table.verdict.words();
-            Cell::toned(words, table.verdict.severity().into())
+        TableState::Damaged if !found.has(TableFault::Blocks) && !found.has(TableFault::Size) => {
+            Cell::toned(verdict.words(), verdict.severity().into())
         }
         TableState::Damaged => Cell::toned("damaged", Tone::Bad),
         TableState::NoFilter => Cell::toned("no filters", Tone::Dim),
@@ -169,7 +173,8 @@ fn state_cell(table: &TableData) -> Cell {
     }
 }
 
-fn policy_cell(table: &TableData) -> Cell {
+fn policy_cell(found: &Inspected) -> Cell {
+    let table = &found.table;
     match table.policy() {
         Some(name) => format!("{}{}", escape(name), if table.filter.is_some() { "" } else { "?" }).into(),
         None if table.is_opened() => "none".into(),
@@ -177,7 +182,7 @@ fn policy_cell(table: &TableData) -> Cell {
     }
 }
 
-pub(crate) fn metaindex_names(table: &TableData) -> String {
-    let names: Vec<_> = table.metaindex.iter().map(ToString::to_string).collect();
+pub(crate) fn metaindex_names(found: &Inspected) -> String {
+    let names: Vec<_> = found.metaindex.iter().map(ToString::to_string).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }

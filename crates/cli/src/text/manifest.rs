@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use filterblock::{database::FileKind, quote};
 use filterblock_engine::report::{
-    AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestState, Remark, Subject, Verdict,
+    AddedTable, InternalKeyParts, ManifestEdit, ManifestLine, ManifestSize, ManifestState, Remark, Subject,
+    Verdict,
 };
 use filterblock_engine::text::{as_sentence, count, counted, size};
 
@@ -56,7 +57,7 @@ impl TextManifest {
                 ]);
                 Ok(())
             }
-            ManifestLine::State(subject, state) => self.state(subject, state, console),
+            ManifestLine::State(subject, state, size) => self.state(subject, state, size, console),
         }
     }
 
@@ -64,15 +65,16 @@ impl TextManifest {
         &mut self,
         subject: &Subject<'_>,
         state: &ManifestState,
+        ManifestSize { len, huge }: &ManifestSize,
         console: &mut Console,
     ) -> io::Result<()> {
-        let (verdict, clause) = match (&*self.faults, &state.huge) {
-            ([], Some(huge)) => (Verdict::CouldBeBetter, huge.split_once(" has ").map(|(_, size)| size)),
+        let (verdict, clause) = match (&*self.faults, huge) {
+            ([], Some(huge)) => (Verdict::CouldBeBetter, Some(huge.sizes())),
             ([], None) => (Verdict::Fine, None),
-            ([only], _) => (Verdict::Damaged, Some(only.split(": ").next().unwrap_or(only))),
+            ([only], _) => (Verdict::Damaged, only.split(": ").next().map(str::to_owned)),
             _ => (Verdict::Damaged, None),
         };
-        write_headline(subject.path, verdict, clause, console)?;
+        write_headline(subject.path, verdict, clause.as_deref(), console)?;
         let lines = match &*self.faults {
             [only] => only.split_once(": ").map(|(_, meaning)| meaning).into_iter().collect(),
             faults => Vec::from_iter(faults.iter().map(String::as_str)),
@@ -85,7 +87,7 @@ impl TextManifest {
             .comparator
             .as_ref()
             .map_or_else(|| "no order named".to_owned(), |name| format!("keys by {name}"));
-        let bytes = state.torn.or(state.len).filter(|_| state.huge.is_none());
+        let bytes = state.torn.or(*len).filter(|_| huge.is_none());
         let bytes = bytes.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
         let records = match state.torn {
             Some(_) => counted(state.records, "whole record"),
@@ -103,7 +105,7 @@ impl TextManifest {
             count(state.last_sequence)
         );
         paragraph(console, 2, &format!("logs from {log} on{previous}; {numbers}"))?;
-        for remark in subject.remarks.iter().filter(|_| state.huge.is_none()) {
+        for remark in subject.remarks.iter().filter(|_| huge.is_none()) {
             paragraph(console, 2, &remark.text)?;
         }
         let most = |at: usize| {

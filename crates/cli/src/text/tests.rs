@@ -5,7 +5,7 @@ use std::sync::Arc;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock_engine::inspect_table;
-use filterblock_engine::report::{Depth, Inspected};
+use filterblock_engine::report::{Depth, ErrorKind, Fault, Inspected, TableFault};
 
 use super::detail;
 use super::list::Listing;
@@ -48,12 +48,13 @@ fn lines_are_broken_between_words_on_a_terminal() {
 /// A table that could not be read need not be damaged. The totals and JSON make the same distinction.
 #[test]
 fn a_table_that_could_not_be_read_is_not_called_damaged() {
-    let mut table = inspected().table;
-    table.error = Some("Input/output error".to_owned());
+    let mut found = inspected();
+    let fault = Fault::new("Input/output error", ErrorKind::Unreadable);
+    found.faults.insert(TableFault::Blocks, fault);
     for (is_unreadable, state) in [(true, "unreadable"), (false, "damaged")] {
-        table.unreadable = is_unreadable;
+        found.is_unreadable = is_unreadable;
         let text =
-            shown(None, |console| Listing::begin(10, console).unwrap().write(&table, console).unwrap());
+            shown(None, |console| Listing::begin(10, console).unwrap().write(&found, console).unwrap());
         let line = text.lines().nth(1).unwrap();
         assert!(line.split_whitespace().any(|word| word == state), "{text}");
     }

@@ -245,7 +245,7 @@ fn few_reads_are_in_three_places_that_are_told_before() {
         let engine = engine(storage).depth(depth).few_reads(few_reads);
         let mut tables = 0;
         let mut count = |line| {
-            tables += usize::from(matches!(line, InspectLine::Table(found) if found.table.error.is_none()));
+            tables += usize::from(matches!(line, InspectLine::Table(found) if found.faults.is_empty()));
             Ok(())
         };
         engine.inspect(inputs(path), &mut count).unwrap();

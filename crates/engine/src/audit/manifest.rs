@@ -13,7 +13,7 @@ use super::skipped::Skipped;
 use super::state;
 use crate::engine::Engine;
 use crate::report::{
-    AddedTable, CheckNote, ErrorKind, Fault, HugeManifest, ManifestEdit, ManifestLine, ManifestState,
+    AddedTable, CheckNote, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestSize, ManifestState,
     Outcome, Remark, StateFault, Subject,
 };
 use crate::text::{error_text, path_word};
@@ -151,7 +151,7 @@ impl Shown<'_> {
         for table in scan.manifest.tables() {
             (self.sink)(ManifestLine::Table(subject, AddedTable::of(table)))?;
         }
-        let mut state = ManifestState::new(&scan.manifest, faults);
+        let state = ManifestState::new(&scan.manifest, faults);
         if state.torn.is_some() && is_one && !has_unlisted {
             remarks.push(Remark::new(subject.path, CheckNote::CutWrite));
         }
@@ -160,10 +160,10 @@ impl Shown<'_> {
         }
         let len = self.storage.open(subject.path).and_then(|file| file.len()).ok();
         let huge = len.and_then(|len| state::huge(subject.path, len, &scan.manifest));
-        (state.len, state.huge) = (len, huge.as_ref().map(HugeManifest::title));
         let folder = subject.path.parent().unwrap_or(Path::new(""));
-        remarks.extend(huge.map(|huge| Remark::new(subject.path, huge.text(folder))));
-        (self.sink)(ManifestLine::State(Subject { remarks: &remarks, ..subject }, state))
+        remarks.extend(huge.as_ref().map(|huge| Remark::new(subject.path, huge.text(folder))));
+        let (subject, size) = (Subject { remarks: &remarks, ..subject }, ManifestSize { len, huge });
+        (self.sink)(ManifestLine::State(subject, state, size))
     }
 
     /// Shows the records that can be decoded, also after damage, and the first [`MAX_FAULTS`] faults. Counts all.

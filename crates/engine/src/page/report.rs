@@ -18,7 +18,7 @@ use crate::text::{AdviceText, before_repair, capitalized, counted, entry_sum, pr
 /// From the name on.
 pub(super) fn body(page: &Shown<'_>, advice: &AdviceText) -> Markup {
     let sums = page.overview.sums();
-    let mut facts = vec![counted(sums.all(), "table"), size(sums.size)];
+    let mut facts = vec![counted(sums.tables(), "table"), size(sums.size)];
     // What a repair saves is counted with the logs.
     let entries = sums.entries.value.filter(|_| page.repair.is_none());
     facts.extend(entries.map(|entries| {

@@ -9,8 +9,7 @@ use crate::audit::policies::{Policy, PolicyCounts};
 use crate::audit::tune::{Facts, NewFilters, Scope};
 use crate::report::name_of;
 use crate::report::{
-    Basis, Code, Damage, DamagedPart, ErrorKind, FalseNegatives, Fault, FaultDetail, Problem, TableData,
-    Tuning,
+    Basis, Code, Damage, DamagedPart, ErrorKind, FalseNegatives, Fault, FaultDetail, Problem, Tuning,
 };
 use crate::text::{counted, some_of};
 
@@ -85,7 +84,7 @@ fn damage(overview: &Overview, path: &Path) -> Damage {
 }
 
 fn of_overview(overview: &Overview, damage: Option<Damage>, unknown: Option<Basis>) -> Facts {
-    let names = PolicyCounts::of(&mut overview.in_use().filter_map(TableData::policy));
+    let names = PolicyCounts::of(&mut overview.in_use().filter_map(|found| found.table.policy()));
     let policy = names.most_frequent().unwrap_or(Policy::Builtin2);
     Facts { damage, unknown, filters: NewFilters::of(None, policy, &names), ..Facts::default() }
 }

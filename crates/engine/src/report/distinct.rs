@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::estimate::{EntrySum, Estimate, KeyCount};
-use super::inspect::{TableData, TableLevel};
+use super::inspect::Inspected;
+use super::table::TableLevel;
 use crate::audit::stats::KeySketch;
 
 /// The different keys of several tables. Serializes to a [`KeyCount`]; null without tables, or if some table's number
@@ -34,9 +35,9 @@ struct LevelKeys {
 
 impl DistinctSum {
     /// Adds the keys of a table.
-    pub fn add(&mut self, table: &TableData) {
-        if !table.is_missing() {
-            self.0.entry(table.place()).or_default().add(table);
+    pub fn add(&mut self, found: &Inspected) {
+        if !found.is_missing() {
+            self.0.entry(found.table.place()).or_default().add(found);
         }
     }
 
@@ -76,7 +77,7 @@ fn within(seen: &KeySketch, low: u64, high: u64) -> KeyCount {
 }
 
 impl LevelKeys {
-    fn add(&mut self, table: &TableData) {
+    fn add(&mut self, Inspected { table, seen, .. }: &Inspected) {
         self.are_disjoint = matches!(table.place(), TableLevel::Level(1..));
         self.tables += 1;
         let Some(KeyCount { value: Some(value), low, high }) = table.distinct_keys else {
@@ -86,7 +87,7 @@ impl LevelKeys {
         self.sum.add(Some(Estimate { value, low, high }));
         self.least = self.least.max(low);
         self.most = self.most.saturating_add(high);
-        match &table.seen {
+        match seen {
             Some(seen) => self.seen.merge(seen),
             None => self.unseen += 1,
         }
@@ -120,22 +121,23 @@ impl Serialize for DistinctSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::TableData;
 
     /// A table on this level with the keys `keys`. `seen`: all of them were seen.
-    fn table(level: u8, keys: std::ops::Range<u64>, seen: bool) -> TableData {
+    fn table(level: u8, keys: std::ops::Range<u64>, seen: bool) -> Inspected {
         let mut sketch = KeySketch::default();
         keys.clone().for_each(|key| sketch.add(&key.to_be_bytes()));
         let distinct = Estimate::exact(keys.end - keys.start);
-        TableData {
+        let table = TableData {
             level: Some(level),
             live: Some(true),
             distinct_keys: Some(distinct.into()),
-            seen: seen.then_some(sketch),
             ..TableData::default()
-        }
+        };
+        Inspected { table, seen: seen.then_some(sketch), ..Inspected::default() }
     }
 
-    fn number(tables: &[TableData]) -> Option<KeyCount> {
+    fn number(tables: &[Inspected]) -> Option<KeyCount> {
         let mut sum = DistinctSum::default();
         tables.iter().for_each(|table| sum.add(table));
         sum.number()
@@ -146,7 +148,8 @@ mod tests {
         let all = number(&[table(0, 0..50, true), table(0, 40..90, true), table(1, 0..100, true)]);
         assert_eq!(all, Some(Estimate::exact(100).into()));
         assert_eq!(number(&[]), None);
-        let unknown = TableData { distinct_keys: None, ..table(1, 0..9, true) };
+        let mut unknown = table(1, 0..9, true);
+        unknown.table.distinct_keys = None;
         assert_eq!(number(&[table(0, 0..50, true), unknown]), None);
     }
 

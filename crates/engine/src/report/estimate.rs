@@ -48,7 +48,7 @@ impl<T: PartialEq, V> Estimate<T, V> {
 
 impl Estimate<u64> {
     /// The quotient of `bits` and this number of entries. `None`: there are no bits or no entries.
-    pub(super) fn bits_per_entry(self, bits: u64) -> Option<Estimate> {
+    pub fn bits_per_entry(self, bits: u64) -> Option<Estimate> {
         let per = |entries: u64| bits as f64 / entries.max(1) as f64;
         let quotient = Estimate { value: per(self.value), low: per(self.high), high: per(self.low) };
         (self.value > 0 && bits > 0).then_some(quotient)

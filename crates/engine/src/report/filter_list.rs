@@ -44,13 +44,6 @@ pub struct FilterBlock {
     /// Measured in up to 17 data blocks, each weighted by its entries. `None`: no such key was looked up, the encoding
     /// cannot be read, or `key_format` is null.
     pub similar_fpr: Option<Rate>,
-    /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
-    /// block is well formed.
-    #[serde(skip)]
-    pub malformed: Option<String>,
-    /// The number of stored keys that the filters hide, out of those tried, in words. `None`: they hide none of them.
-    #[serde(skip)]
-    pub unsound: Option<String>,
     /// The filters, in order. Present only with `--filters`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<ListedFilter>"))]

@@ -8,6 +8,7 @@ use filterblock::KeyFormat;
 use filterblock::database::{LiveTable, Manifest, VersionEdit};
 use serde::Serialize;
 
+use super::advice::HugeManifest;
 use super::fault::Fault;
 use super::frame::{Frame, Line, Subject};
 use super::scan::{EntryTag, FaultData};
@@ -116,12 +117,6 @@ pub struct ManifestState {
     pub last_sequence: u64,
     /// The levels that have tables.
     pub levels: Vec<ManifestLevel>,
-    /// The size of the file in bytes.
-    #[serde(skip)]
-    pub len: Option<u64>,
-    /// How much larger it is than it has to be, in words, if programs notice that.
-    #[serde(skip)]
-    pub huge: Option<String>,
 }
 
 /// The tables of a level in numbers.
@@ -147,7 +142,16 @@ pub enum ManifestLine<'a> {
     /// A table that is live in the state.
     Table(Subject<'a>, AddedTable<'a>),
     /// The state that the records before the first fault lead to.
-    State(Subject<'a>, ManifestState),
+    State(Subject<'a>, ManifestState, ManifestSize),
+}
+
+/// The size of a MANIFEST.
+#[derive(Clone, Debug)]
+pub struct ManifestSize {
+    /// In bytes. `None`: not known.
+    pub len: Option<u64>,
+    /// Set if programs notice how much larger it is than it has to be.
+    pub huge: Option<HugeManifest>,
 }
 
 impl ManifestLine<'_> {
@@ -169,7 +173,7 @@ impl ManifestLine<'_> {
             Self::Edit(subject, of) => framed("edit", subject, of, to),
             Self::Fault(subject, fault) => write_line(to, &FaultData::new(*subject, fault)),
             Self::Table(subject, of) => framed("table", subject, of, to),
-            Self::State(subject, of) => framed("state", subject, of, to),
+            Self::State(subject, of, _) => framed("state", subject, of, to),
         }
     }
 }
@@ -236,8 +240,6 @@ impl ManifestState {
             next_file_number: manifest.next_file_number(),
             last_sequence: manifest.last_sequence(),
             levels,
-            len: None,
-            huge: None,
         }
     }
 }

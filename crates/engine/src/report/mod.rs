@@ -17,6 +17,7 @@ mod repair;
 mod scan;
 mod state;
 mod strings;
+mod table;
 #[cfg(test)]
 mod tests;
 mod totals;
@@ -37,10 +38,10 @@ pub use fault::{Fault, FaultDetail};
 pub use filter_list::{Dialect, FilterBlock, Filters, KeyFormat, ListedFilter};
 pub use folder::{CheckedFolder, FolderData, Unreadable};
 pub use frame::{Depth, ErrorKind, Frame, Line, Remark, Subject};
-pub use inspect::{FilterStatus, Inspected, TableData, TableLevel, TableState, ends_of, name_of};
+pub use inspect::{Inspected, TableFault, TableState, ends_of};
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
-    ManifestState,
+    ManifestSize, ManifestState,
 };
 pub use problems::{COPIES_ONLY, Code, Problem, ProblemData, Problems};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryAnswer, QueryLine};
@@ -56,8 +57,9 @@ pub use scan::{EndData, EntryData, EntryRef, EntryTag, FaultData, FileRole, Scan
 pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
-pub(crate) use totals::TableRates;
+pub use table::{FilterStatus, TableData, TableLevel, name_of};
 pub use totals::{LevelTotals, Totals};
+pub(crate) use totals::{TableRates, TotalsSum};
 pub use tune::{Candidate, DEFAULT_BITS, LeftOut, Level, Lookups, SampleSize, Tuned, Tuning, TuningLine};
 pub use verdict::{Outcome, Severity, Verdict, VerdictCounts};
 pub use verify::{About, CheckNote, Checked, Other, Verified, VerifiedData};

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::distinct::DistinctSum;
+use super::estimate::EntrySum;
 #[cfg(feature = "schema")]
-use super::estimate::KeyCount;
-use super::estimate::{EntrySum, Estimate};
+use super::estimate::{Estimate, KeyCount};
 use super::frame::Frame;
-use super::inspect::{TableData, TableLevel, TableState};
+use super::inspect::Inspected;
+use super::table::TableLevel;
 use super::verdict::Verdict;
 use crate::audit::rates::{LookupWeights, MeanRate, Rate, TableWeight};
 
@@ -63,24 +64,11 @@ pub struct Totals {
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Rate>"))]
     pub random_fpr: MeanRate,
-    /// Number of bits of all filters. Filters whose bits are not known count as 0.
-    #[serde(skip)]
-    pub bits: u64,
-    /// The entries of the tables with filters.
-    #[serde(skip)]
-    pub filtered_entries: EntrySum,
     /// Sums by level, starting with level 0; tables that are not live come last. Empty: there are no tables, or there
     /// is no MANIFEST that can be relied on.
     #[serde(serialize_with = "values")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
     pub levels: BTreeMap<TableLevel, LevelTotals>,
-
-    /// The rates of tables whose weight follows from all tables of the database.
-    #[serde(skip)]
-    rated: Vec<TableRates>,
-    /// The entries of the live tables, by the numbers of the tables.
-    #[serde(skip)]
-    live_entries: BTreeMap<u64, TableWeight>,
 }
 
 /// Sums over the tables of one level.
@@ -115,36 +103,26 @@ pub struct LevelTotals {
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Rate>"))]
     pub random_fpr: MeanRate,
-
-    /// Mean of `similar_fpr` of the tables, weighted as for `estimated_fpr`.
-    #[serde(skip)]
-    pub similar_fpr: MeanRate,
-    /// The number of tables in each state, including those without a file.
-    #[serde(skip)]
-    pub states: BTreeMap<TableState, u64>,
-    /// Bytes of all files. For a file whose size could not be found out, the size that the MANIFEST records counts, if
-    /// it records one.
-    #[serde(skip)]
-    pub size: u64,
-    /// Bytes of the filter blocks that can be judged.
-    #[serde(skip)]
-    pub judged_size: u64,
-    /// The bits of the filters that can be judged.
-    #[serde(skip)]
-    pub judged_bits: u64,
-    /// The entries of the tables whose filters can be judged.
-    #[serde(skip)]
-    pub judged_entries: EntrySum,
 }
 
+/// Totals to which tables are being added.
+#[derive(Default)]
+pub(crate) struct TotalsSum {
+    totals: Totals,
+    /// Of tables whose weight follows from all tables of the database.
+    rated: Vec<TableRates>,
+    /// By table number.
+    live_entries: BTreeMap<u64, TableWeight>,
+}
+
+/// The rates of a table, and what their weight in a mean depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableRates {
     place: TableLevel,
-    pub(crate) number: Option<u64>,
-    pub(crate) entries: u64,
+    number: Option<u64>,
+    entries: u64,
     estimated: Option<f64>,
-    random: Option<Rate>,
-    neighbour: Option<Rate>,
+    pub(crate) random: Option<Rate>,
 }
 
 /// A weighted mean. It serializes to its value, or to null if there is no mean.
@@ -156,156 +134,105 @@ pub struct Mean {
     weight: f64,
 }
 
-impl Totals {
-    /// Adds a table.
-    pub fn add(&mut self, table: &TableData) {
-        if table.is_missing() {
-            self.missing += 1;
+impl TotalsSum {
+    pub(crate) fn add(&mut self, found: &Inspected) {
+        let (totals, table) = (&mut self.totals, &found.table);
+        if found.is_missing() {
+            totals.missing += 1;
             return;
         }
-        self.tables += 1;
-        self.unreadable += u64::from(table.unreadable);
-        self.damaged += u64::from(!table.unreadable && table.is_damaged());
-        self.not_live += u64::from(table.is_incomplete);
-        self.file_size = self.file_size.saturating_add(table.file_size.unwrap_or_default());
-        self.data_blocks += table.data_blocks.unwrap_or_default();
-        self.without_filters += u64::from(table.is_unfiltered());
+        totals.tables += 1;
+        totals.unreadable += u64::from(found.is_unreadable);
+        totals.damaged += u64::from(!found.is_unreadable && found.is_damaged());
+        totals.not_live += u64::from(found.is_incomplete);
+        totals.file_size = totals.file_size.saturating_add(table.file_size.unwrap_or_default());
+        totals.data_blocks += table.data_blocks.unwrap_or_default();
+        totals.without_filters += u64::from(table.is_unfiltered());
+        totals.entries.add(table.entries);
+        totals.distinct_keys.add(found);
+        if let Some(filter) = &table.filter {
+            totals.filter_size = totals.filter_size.saturating_add(filter.size);
+            totals.filters += filter.filters;
+            totals.empty_filters += filter.empty_filters;
+        }
         if table.live.is_some() {
-            self.levels.entry(table.place()).or_default().add(table);
+            totals.levels.entry(table.place()).or_default().add(found);
         }
-        self.entries.add(table.entries);
-        self.distinct_keys.add(table);
-        if let (Some(number), Some(entries)) = (table.number, table.entries) {
-            let entries = TableWeight { entries: entries.value, marks: table.marks.clone() };
-            self.live_entries.insert(number, entries);
+        if let (Some(number), Some(entries)) = (found.number, table.entries) {
+            let weight = TableWeight { entries: entries.value, marks: found.marks.clone() };
+            self.live_entries.insert(number, weight);
         }
-        self.rate(table);
-        let Some(filter) = &table.filter else { return };
-        self.filter_size = self.filter_size.saturating_add(filter.size);
-        self.filters += filter.filters;
-        self.empty_filters += filter.empty_filters;
-        self.bits += filter.bits;
-        self.filtered_entries.add(table.entries);
-    }
-
-    fn rate(&mut self, table: &TableData) {
-        let Some(rates) = TableRates::of(table) else { return };
-        match table.live {
-            None => self.add_rates(&rates, rates.entries as f64),
-            Some(_) => self.rated.push(rates),
+        match (table.live, TableRates::of(found)) {
+            (_, None) => {}
+            (None, Some(rates)) => totals.add_rates(&rates, rates.entries as f64),
+            (Some(_), Some(rates)) => self.rated.push(rates),
         }
     }
 
+    /// The entries of the live tables, by the numbers of the tables.
+    pub(crate) const fn live_entries(&self) -> &BTreeMap<u64, TableWeight> {
+        &self.live_entries
+    }
+
+    /// The totals, with means weighted by `weights`.
+    pub(crate) fn totals(self, weights: &LookupWeights) -> Totals {
+        let Self { mut totals, rated, .. } = self;
+        for rates in rated {
+            let weight = rates.weight(weights);
+            if rates.place != TableLevel::NotLive {
+                totals.add_rates(&rates, weight);
+            }
+            if let Some(level) = totals.levels.get_mut(&rates.place) {
+                level.estimated_fpr.add(rates.estimated, weight);
+                level.random_fpr.add(rates.random, weight);
+            }
+        }
+        totals
+    }
+}
+
+impl Totals {
     fn add_rates(&mut self, rates: &TableRates, weight: f64) {
         self.estimated_fpr.add(rates.estimated, weight);
-        add(&mut self.random_fpr, rates.random, weight);
-    }
-
-    /// Takes out the entries of the live tables, by number.
-    pub(crate) fn take_entries(&mut self) -> BTreeMap<u64, TableWeight> {
-        std::mem::take(&mut self.live_entries)
-    }
-
-    pub(crate) fn weigh(&mut self, weights: &LookupWeights) {
-        for rates in std::mem::take(&mut self.rated) {
-            let weight = weights.of(rates.number, rates.entries);
-            if rates.place != TableLevel::NotLive {
-                self.add_rates(&rates, weight);
-            }
-            if let Some(level) = self.levels.get_mut(&rates.place) {
-                level.add_rates(&rates, weights);
-            }
-        }
-    }
-
-    /// The bits per entry of tables with filters. `None`: no bits or no entries, or no table's number of entries is
-    /// known.
-    pub fn bits_per_entry(&self) -> Option<Estimate> {
-        self.filtered_entries.number()?.bits_per_entry(self.bits)
+        self.random_fpr.add(rates.random, weight);
     }
 }
 
 impl LevelTotals {
-    /// Adds a table.
-    pub fn add(&mut self, table: &TableData) {
+    fn add(&mut self, found: &Inspected) {
+        let table = &found.table;
         self.level = table.level;
-        *self.states.entry(table.state()).or_default() += 1;
-        if table.is_missing() {
-            return;
-        }
         self.tables += 1;
         self.without_filters += u64::from(table.is_unfiltered());
         self.file_size = self.file_size.saturating_add(table.file_size.unwrap_or_default());
-        self.size = self.size.saturating_add(table.size());
         self.entries.add(table.entries);
-        self.distinct_keys.add(table);
-        let Some(filter) = &table.filter else { return };
-        self.filter_size = self.filter_size.saturating_add(filter.size);
-        if table.judged().is_some() {
-            self.judged_size = self.judged_size.saturating_add(filter.size);
-            self.judged_bits = self.judged_bits.saturating_add(filter.bits);
-            self.judged_entries.add(table.entries);
-        }
-    }
-
-    /// Obsolete tables are weighted by their entries.
-    pub(crate) fn add_rates(&mut self, rates: &TableRates, weights: &LookupWeights) {
-        let weight = match rates.place {
-            TableLevel::NotLive => rates.entries as f64,
-            _ => weights.of(rates.number, rates.entries),
-        };
-        self.estimated_fpr.add(rates.estimated, weight);
-        add(&mut self.random_fpr, rates.random, weight);
-        add(&mut self.similar_fpr, rates.neighbour, weight);
-    }
-
-    /// The number of tables in one of these states.
-    pub fn in_state(&self, states: &[TableState]) -> u64 {
-        states.iter().filter_map(|state| self.states.get(state)).sum()
-    }
-
-    /// The number of tables, including those without a file.
-    pub fn all(&self) -> u64 {
-        self.states.values().sum()
-    }
-
-    /// The bits per entry of tables with filters that can be judged. `None`: as for [`Totals::bits_per_entry`].
-    pub fn bits_per_entry(&self) -> Option<Estimate> {
-        Self::bits_per_entry_of([self].into_iter())
-    }
-
-    /// The same for several levels.
-    pub fn bits_per_entry_of<'a>(levels: impl Iterator<Item = &'a Self>) -> Option<Estimate> {
-        let (mut bits, mut entries) = (0_u64, EntrySum::default());
-        for level in levels {
-            bits = bits.saturating_add(level.judged_bits);
-            entries.add_sum(&level.judged_entries);
-        }
-        entries.number()?.bits_per_entry(bits)
+        self.distinct_keys.add(found);
+        let filter_size = table.filter.as_ref().map_or(0, |filter| filter.size);
+        self.filter_size = self.filter_size.saturating_add(filter_size);
     }
 }
 
 impl TableRates {
     /// `None`: the number of its entries is unknown, or its filters could not be read or are of no known policy.
-    pub(crate) fn of(table: &TableData) -> Option<Self> {
-        let of = Self {
-            place: table.place(),
-            number: table.number,
-            entries: table.entries?.value,
-            estimated: Some(1.0),
-            random: Some(Rate::ALL),
-            neighbour: Some(Rate::ALL),
-        };
-        match &table.filter {
-            Some(filter) => Some(Self {
-                estimated: filter.estimated_fpr,
-                random: filter.random_fpr,
-                neighbour: filter.similar_fpr,
-                ..of
-            }),
+    pub(crate) fn of(found: &Inspected) -> Option<Self> {
+        let table = &found.table;
+        let (estimated, random) = match &table.filter {
+            Some(filter) => (filter.estimated_fpr, filter.random_fpr),
             // A lookup reads a table without filters whatever its key is.
-            None if table.filter_error.is_none() && table.filter_names().next().is_none() => Some(of),
-            None => None,
+            None if table.filter_error.is_none() && table.filter_policies.is_empty() => {
+                (Some(1.0), Some(Rate::ALL))
+            }
+            None => return None,
+        };
+        let (place, number, entries) = (table.place(), found.number, table.entries?.value);
+        Some(Self { place, number, entries, estimated, random })
+    }
+
+    /// Obsolete tables are weighted by their entries.
+    pub(crate) fn weight(&self, weights: &LookupWeights) -> f64 {
+        match self.place {
+            TableLevel::NotLive => self.entries as f64,
+            _ => weights.of(self.number, self.entries),
         }
     }
 }
@@ -330,10 +257,6 @@ impl Serialize for Mean {
     }
 }
 
-fn add(mean: &mut MeanRate, rate: Option<Rate>, weight: f64) {
-    rate.into_iter().for_each(|rate| mean.add(rate, weight));
-}
-
 fn mean<S: Serializer>(mean: &MeanRate, serializer: S) -> Result<S::Ok, S::Error> {
     mean.mean().serialize(serializer)
 }
@@ -355,7 +278,7 @@ mod tests {
         let rates = |entries, rate| {
             let measured = Some(Rate { rate, low: rate, high: rate, asked: 1000 });
             let (place, estimated) = (TableLevel::Unknown, Some(rate));
-            TableRates { place, number: None, entries, estimated, random: measured, neighbour: measured }
+            TableRates { place, number: None, entries, estimated, random: measured }
         };
         let mut totals = Totals::default();
         for (entries, rate) in [(300, 0.125), (100, 0.625)] {

@@ -1,6 +1,7 @@
 //! Numbers and facts in words, the same on a page and on a terminal.
 
 mod advice;
+mod advice_on_page;
 mod commands;
 mod conditions;
 mod estimates;
@@ -13,10 +14,10 @@ mod sentences;
 mod shell_word;
 
 pub(crate) use self::sentences::{capitalized, sentence, some_of};
-pub(crate) use advice::before_repair;
 pub use advice::{
     AdviceText, BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, advice_text,
 };
+pub(crate) use advice_on_page::before_repair;
 pub use commands::{rebuild_command, repair_command};
 pub(crate) use conditions::programs;
 pub use conditions::similar_text;

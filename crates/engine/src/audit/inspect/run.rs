@@ -16,7 +16,7 @@ use crate::audit::verify::{manifest, other};
 use crate::engine::Engine;
 use crate::report::{
     About, Checked, CheckedFolder, Code, Depth, ErrorKind, Fault, Frame, Inspected, Outcome, Problem, Remark,
-    Subject, TableData, Totals, Unreadable, Verdict, Verified,
+    Subject, Totals, TotalsSum, Unreadable, Verdict, Verified,
 };
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, FoundFormat, InputPath, Inputs, OtherFile, TableRecord};
@@ -75,7 +75,9 @@ impl Engine {
                 Ok(path) => {
                     let subject = Subject { path: &path, ..Subject::of(&input) };
                     match read(&path, policy, &**self.files.storage()) {
-                        Ok(reader) => fold.table(&subject, None, false, bare_block(reader, effort).into())?,
+                        Ok(reader) => {
+                            fold.table(&subject, None, false, Box::new(bare_block(reader, effort)))?
+                        }
                         Err(error) => fold.unreadable(&subject, &error)?,
                     }
                 }
@@ -132,13 +134,14 @@ pub(crate) enum Looked {
 }
 
 pub(crate) fn unreadable(error: &Fault) -> Box<Inspected> {
-    Box::new(TableData::unreadable(error.to_string(), error.kind).into())
+    Box::new(Inspected::unopened(error.clone(), true))
 }
 
 /// The live tables of a folder that have no file.
-pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = TableData> {
+pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Inspected> {
     place.folder.missing().map(|(path, live, record)| {
-        let mut table = TableData::missing(missing_text(&place.folder, live));
+        let fault = Fault::new(missing_text(&place.folder, live), ErrorKind::Missing);
+        let mut table = Inspected::unopened(fault, false);
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table
     })
@@ -175,7 +178,7 @@ struct Fold<'a, S> {
     outcome: Outcome,
     depth: Depth,
     /// Over the current folder.
-    totals: Totals,
+    totals: TotalsSum,
     /// Of the current folder and its files so far. `None`: no folder has begun.
     worst: Option<Verdict>,
     sink: &'a mut S,
@@ -183,7 +186,7 @@ struct Fold<'a, S> {
 
 impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
     fn new(depth: Depth, sink: &'a mut S) -> Self {
-        Self { outcome: Outcome::default(), depth, totals: Totals::default(), worst: None, sink }
+        Self { outcome: Outcome::default(), depth, totals: TotalsSum::default(), worst: None, sink }
     }
 
     fn take(&mut self, event: Event<Looked>) -> io::Result<()> {
@@ -212,12 +215,11 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
             }
             Event::End(place) => {
                 let frame = Frame::new("totals", &place.subject(&[]), None).into_owned();
-                let mut totals = std::mem::take(&mut self.totals);
-                totals.frame = frame;
-                let entries = totals.take_entries();
-                totals.weigh(&lookup_weights(&place.folder, &entries));
-                totals.verdict = self.worst.take().unwrap_or_default();
-                self.see(totals.verdict);
+                let verdict = self.worst.take().unwrap_or_default();
+                self.see(verdict);
+                let sum = std::mem::take(&mut self.totals);
+                let weights = lookup_weights(&place.folder, sum.live_entries());
+                let totals = Totals { frame, verdict, ..sum.totals(&weights) };
                 (self.sink)(InspectLine::Totals(Box::new(totals)))
             }
         }
@@ -240,9 +242,9 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
         });
         manifest.into_iter().chain(unread_logs).for_each(|problem| checked.problems.push(problem));
         self.see(checked.verdict());
-        self.totals = Totals::default();
+        self.totals = TotalsSum::default();
         (self.sink)(InspectLine::Folder(Box::new(place.checked(logs, remarks, checked))))?;
-        missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
+        missing_tables(place).map(Box::new).try_for_each(|found| self.line(found))
     }
 
     /// Counts on its own, or for the folder that has begun.
@@ -260,15 +262,14 @@ impl<'a, S: FnMut(InspectLine) -> io::Result<()>> Fold<'a, S> {
         listed: bool,
         mut found: Box<Inspected>,
     ) -> io::Result<()> {
-        found.table.about(subject, record, listed);
+        found.about(subject, record, listed);
         self.line(found)
     }
 
     fn line(&mut self, mut found: Box<Inspected>) -> io::Result<()> {
         self.see(found.table.verdict);
-        self.totals.add(&found.table);
-        found.table.seen = None;
-        found.table.marks = FenceKeys::default();
+        self.totals.add(&found);
+        (found.seen, found.marks) = (None, FenceKeys::default());
         (self.sink)(InspectLine::Table(found))
     }
 

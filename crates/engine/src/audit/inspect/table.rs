@@ -6,7 +6,9 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 use crate::audit::rates::{FenceKeys, FilterWeights, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, Reach, Summary, TableStats};
-use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, TableData};
+use crate::report::{
+    Depth, Dialect, ErrorKind, Fault, FilterBlock, Filters, Inspected, Name, TableData, TableFault,
+};
 use crate::{audit::scan::file_type::explain, text::compression_names};
 
 /// Inspects the table that `source` holds. For a table that cannot be opened, the result has the reason.
@@ -29,25 +31,21 @@ pub(crate) fn look<R: ReadAt>(
             let is_unreadable = is_unreadable(&error);
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
             let message = explain(&source, &error, error.without_path().to_string());
-            let table = TableData {
-                is_not_whole: is_not_whole(&error),
-                unreadable: !is_damaged,
-                file_size: if is_unreadable { None } else { source.len().ok() },
-                ..TableData::unreadable(message, ErrorKind::of(&error))
-            };
-            table.into()
+            let mut found = Inspected::unopened(Fault::new(message, ErrorKind::of(&error)), !is_damaged);
+            found.is_incomplete = is_not_whole(&error);
+            found.table.file_size = if is_unreadable { None } else { source.len().ok() };
+            found
         }
     }
 }
 
 fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Inspected {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, reach);
+    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours, reach);
     let offset = table.filter_handle().unwrap_or_default().offset;
     let size = table.filter_handle().unwrap_or_default().size;
     let filter = filters.as_ref().map(|filters| {
         let summary = filters.summary();
-        let malformed = malformed(filters);
         let blocks = &stats.blocks.offsets;
         // Filters in an unknown encoding have no rate.
         let is_judged = !stats.filter_unsupported;
@@ -61,39 +59,46 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Ins
             estimated_fpr,
             random_fpr: is_asked.then(|| random_rate(filters, &weights, effort.random_keys)).flatten(),
             similar_fpr: stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged),
-            malformed,
-            unsound: stats.sample.unsound(),
             ..filter_block(filters, summary)
         }
     });
     let key_format = stats.sample.key_format();
     let damage = &stats.blocks.damage;
-    let table = TableData {
-        error: damage.text(),
-        kind: damage.kind(),
-        unreadable: damage.unreadable || stats.filter_unreadable,
+    let data = TableData {
         file_size: Some(stats.file_size),
         data_blocks: Some(stats.blocks.offsets.len()),
         filter_size_at_10_bits: stats.filter_size_at_10_bits(),
         entries: stats.counts.entries,
         distinct_keys: stats.counts.distinct_keys,
-        seen: stats.counts.seen.take(),
-        marks: FenceKeys::of(table, effort.marks),
         compression: (reach != Reach::Tail).then(|| compression_names(&stats)),
-        metaindex: stats.metaindex.names(),
+        filter_policies: stats.metaindex.filter_names().map(Name::cut).collect(),
         key_format: key_format.as_ref().ok().copied(),
-        no_key_format: key_format.err(),
         format: stats.origin.and_then(dialect),
         hash: stats.sample.fitting_hash(),
         lost: damage.lost.clone(),
-        filter_error: stats.filter_error,
-        filter_error_kind: stats.filter_error_kind,
-        filter_unsupported: stats.filter_unsupported,
         filter,
         ..TableData::default()
     };
+    let of_filters = if stats.filter_unsupported { TableFault::Encoding } else { TableFault::Filters };
+    let faults = [
+        (TableFault::Blocks, damage.fault()),
+        (of_filters, stats.filter_error),
+        (TableFault::Malformed, filters.as_ref().and_then(malformed)),
+        (TableFault::FalseNegatives, stats.sample.unsound()),
+    ];
+    let is_unreadable = damage.unreadable || stats.filter_unreadable;
     let blocks = stats.blocks.offsets;
-    Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) }
+    Inspected {
+        table: data,
+        filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }),
+        faults: faults.into_iter().filter_map(|(what, fault)| Some((what, fault?))).collect(),
+        is_unreadable,
+        metaindex: stats.metaindex.names(),
+        no_key_format: key_format.err(),
+        seen: stats.counts.seen,
+        marks: FenceKeys::of(table, effort.marks),
+        ..Inspected::default()
+    }
 }
 
 pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeBudget) -> Inspected {
@@ -104,7 +109,6 @@ pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeB
         size,
         estimated_fpr: weights.estimated_rate(),
         random_fpr: random_rate(&stats, &weights, effort.random_keys),
-        malformed: malformed(&stats),
         ..filter_block(&stats, stats.summary())
     };
     let table = TableData {
@@ -113,7 +117,8 @@ pub(crate) fn bare_block(reader: FilterBlockReader<SharedPolicy>, effort: ProbeB
         filter: Some(filter),
         ..TableData::default()
     };
-    Inspected { table, filters: Some(Filters { stats, blocks: None }) }
+    let faults = malformed(&stats).map(|fault| (TableFault::Malformed, fault)).into_iter().collect();
+    Inspected { table, filters: Some(Filters { stats, blocks: None }), faults, ..Inspected::default() }
 }
 
 fn filter_block(filters: &FilterStats, summary: Summary) -> FilterBlock {
@@ -130,8 +135,9 @@ fn filter_block(filters: &FilterStats, summary: Summary) -> FilterBlock {
     }
 }
 
-fn malformed(filters: &FilterStats) -> Option<String> {
-    filters.reader().check().err().map(|error| error.to_string())
+fn malformed(filters: &FilterStats) -> Option<Fault> {
+    let error = filters.reader().check().err()?;
+    Some(Fault::new(error.to_string(), ErrorKind::Damaged))
 }
 
 const fn dialect(origin: Origin) -> Option<Dialect> {

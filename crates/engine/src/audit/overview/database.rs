@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{problems::OverviewProblems, spans::Spans};
+use super::{problems::OverviewProblems, spans::Spans, sums::TableSums};
 use crate::audit::rates::LookupWeights;
-use crate::report::{Depth, DistinctSum, HugeManifest, LevelTotals, TableData, TableLevel, TableRates};
+use crate::report::{Depth, DistinctSum, HugeManifest, Inspected, TableLevel};
 
 /// What a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Overview {
     /// If it makes opening the database slow.
     pub(crate) manifest: Option<HugeManifest>,
     /// In the order of reading, usually by file number; live tables without a file come first.
-    pub(crate) tables: Vec<TableData>,
+    pub(crate) tables: Vec<Inspected>,
     /// Of all tables, which no longer hold their keys.
     pub(crate) distinct_keys: DistinctSum,
     /// In the mean of the false-positive rates.
@@ -64,38 +64,33 @@ impl Overview {
     }
 
     /// All but those that the database does not use.
-    pub(crate) fn in_use(&self) -> impl Iterator<Item = &TableData> {
-        self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = &Inspected> {
+        self.tables.iter().filter(|found| found.table.place() != TableLevel::NotLive)
     }
 
     /// Drops the keys seen, which only `distinct_keys` needs.
-    pub(crate) fn add(&mut self, mut table: TableData) {
-        self.distinct_keys.add(&table);
-        table.seen = None;
-        self.tables.push(table);
+    pub(crate) fn add(&mut self, mut found: Inspected) {
+        self.distinct_keys.add(&found);
+        found.seen = None;
+        self.tables.push(found);
     }
 
     /// Over the tables in use.
-    pub(crate) fn sums(&self) -> LevelTotals {
-        let mut sums = LevelTotals::default();
-        self.in_use().for_each(|table| self.add_to(&mut sums, table));
-        sums.distinct_keys = self.distinct_keys.of_places(|place| place != TableLevel::NotLive);
+    pub(crate) fn sums(&self) -> TableSums {
+        let mut sums = TableSums::default();
+        self.in_use().for_each(|found| sums.add(found, &self.weights));
+        sums.distinct_keys = self.distinct_keys.of_places(|place| place != TableLevel::NotLive).number();
         sums
     }
 
-    fn add_to(&self, sums: &mut LevelTotals, table: &TableData) {
-        sums.add(table);
-        if let Some(rates) = TableRates::of(table) {
-            sums.add_rates(&rates, &self.weights);
-        }
-    }
-
     /// Sums by place, from the top level down.
-    pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
-        let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
-        self.tables.iter().for_each(|table| self.add_to(places.entry(table.place()).or_default(), table));
+    pub(crate) fn places(&self) -> BTreeMap<TableLevel, TableSums> {
+        let mut places: BTreeMap<_, TableSums> = BTreeMap::new();
+        for found in &self.tables {
+            places.entry(found.table.place()).or_default().add(found, &self.weights);
+        }
         for (place, sums) in &mut places {
-            sums.distinct_keys = self.distinct_keys.of_places(|of| of == *place);
+            sums.distinct_keys = self.distinct_keys.of_places(|of| of == *place).number();
         }
         places
     }
@@ -103,7 +98,7 @@ impl Overview {
     /// Counts the tables with filters of each policy.
     pub(crate) fn policies(&self) -> BTreeMap<&[u8], u64> {
         let mut policies = BTreeMap::new();
-        for name in self.tables.iter().filter_map(TableData::policy) {
+        for name in self.tables.iter().filter_map(|found| found.table.policy()) {
             *policies.entry(name).or_default() += 1;
         }
         policies

@@ -4,6 +4,7 @@ pub(crate) mod database;
 pub(crate) mod problems;
 mod run;
 pub(crate) mod spans;
+pub(crate) mod sums;
 
 pub(crate) use database::{Kind, Overview};
 pub(crate) use problems::OverviewProblems;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{CheckNote, Checked, Code, Problem, TableData};
+use crate::report::{CheckNote, Checked, Code, Inspected, Problem};
 use crate::text::problem_text;
 
 /// Problems to keep, and also `seen`.
@@ -73,10 +73,10 @@ impl OverviewProblems {
     }
 
     /// Adds the problems of a table that is not verified.
-    pub(crate) fn see(&mut self, table: &TableData) {
-        self.unreadable |= table.unreadable;
-        for (what, text) in table.problems() {
-            self.see_log(table.name(), format!("{what}: {text}"));
+    pub(crate) fn see(&mut self, found: &Inspected) {
+        self.unreadable |= found.is_unreadable;
+        for (what, fault) in &found.faults {
+            self.see_log(found.table.name(), format!("{}: {fault}", what.name()));
         }
     }
 

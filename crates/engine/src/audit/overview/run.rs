@@ -14,7 +14,7 @@ use crate::audit::rates::TableWeight;
 use crate::audit::state::huge_manifest;
 use crate::audit::verify::{VerifyTask, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{CheckNote, Checked, ErrorKind, Fault, Inspected, Problem, TableData, name_of};
+use crate::report::{CheckNote, Checked, ErrorKind, Fault, Inspected, Problem, name_of};
 use crate::run::{Event, ListedFolder, LogUse, TableFile, Task};
 use crate::walk::{Folder, Inputs, OtherFile};
 
@@ -155,7 +155,7 @@ impl Fold {
     }
 
     fn table(&mut self, target: &TableFile, result: Result<Looked, Fault>) {
-        let (found, verdict) = match result {
+        let (mut found, verdict) = match result {
             Ok(Looked::Table(found, verdict)) => (found, verdict.map(|verdict| *verdict)),
             Ok(Looked::Log(_)) => return,
             Err(error) => {
@@ -164,17 +164,16 @@ impl Fold {
                 (unreadable(&error), verdict)
             }
         };
-        let mut table = found.table;
-        table.about(&target.subject(&[]), target.record(), target.listed);
+        found.about(&target.subject(&[]), target.record(), target.listed);
         match verdict {
             Some(mut verdict) => {
-                table.count(&mut verdict);
+                found.count(&mut verdict);
                 self.versions.add(target, &mut verdict);
-                self.overview.found.add(table.name(), verdict, true);
+                self.overview.found.add(found.table.name(), verdict, true);
             }
-            None => self.overview.found.see(&table),
+            None => self.overview.found.see(&found),
         }
-        self.overview.add(table);
+        self.overview.add(*found);
     }
 
     /// Adds the live tables that have no file, unless a later listing had them, and sets weights and positions.
@@ -187,9 +186,9 @@ impl Fold {
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
         overview.tables.splice(0..0, missing);
-        let entries = |table: &mut TableData| {
-            let (entries, marks) = (table.entries?.value, std::mem::take(&mut table.marks));
-            Some((table.number?, TableWeight { entries, marks }))
+        let entries = |found: &mut Inspected| {
+            let (entries, marks) = (found.table.entries?.value, std::mem::take(&mut found.marks));
+            Some((found.number?, TableWeight { entries, marks }))
         };
         let entries = BTreeMap::from_iter(overview.tables.iter_mut().filter_map(entries));
         overview.weights = lookup_weights(&newest.folder, &entries);

@@ -47,7 +47,7 @@ pub(super) fn table<R: ReadAt>(
     error = error.or_else(|| malformed().map(|error| Fault::new(error_text(&error), ErrorKind::Damaged)));
     let index = TableRecord::is_bytewise_or(record, engine.is_bytewise()).then(|| {
         let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0);
-        error = error.take().or_else(|| Some(Fault::new(sample.unsound()?, ErrorKind::Damaged)));
+        error = error.take().or_else(|| sample.unsound());
         look_up(&table, keys, sample.key_format().ok())
     });
     let (index, no_index) = match index.transpose() {
@@ -56,8 +56,7 @@ pub(super) fn table<R: ReadAt>(
     };
     let rates = filters.as_ref().map(|filters| filters.covering_rates(&blocks.offsets));
     let fpr = rates.map_or(1.0, any_errs);
-    let damage = blocks.damage.text().zip(blocks.damage.kind());
-    let error = damage.map(|(text, kind)| Fault::new(text, kind)).or(error);
+    let error = blocks.damage.fault().or(error);
     let bytewise = record.filter(|record| record.is_bytewise);
     let range = bytewise.and_then(|record| record.live).and_then(LiveTable::user_keys);
     Ok(BlockCandidates {

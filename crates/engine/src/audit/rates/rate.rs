@@ -63,8 +63,8 @@ pub struct MeanRate {
 }
 
 impl MeanRate {
-    pub(crate) fn add(&mut self, measured: Rate, weight: f64) {
-        let Rate { rate, low, high, asked } = measured;
+    pub(crate) fn add(&mut self, measured: Option<Rate>, weight: f64) {
+        let Some(Rate { rate, low, high, asked }) = measured else { return };
         self.weight += weight;
         self.rate += weight * rate;
         self.below += (weight * (rate - low)).powi(2);
@@ -115,15 +115,15 @@ mod tests {
         assert_eq!(MeanRate::default().mean(), None);
         let mut mean = MeanRate::default();
         let one = Rate::of(100, 10_000).unwrap();
-        mean.add(one, 7.0);
+        mean.add(Some(one), 7.0);
         close(mean.mean().unwrap(), one.low, one.high);
-        (0..3).for_each(|_| mean.add(one, 7.0));
+        (0..3).for_each(|_| mean.add(Some(one), 7.0));
         // The mean of four such rates has an interval half as wide.
         let four = mean.mean().unwrap();
         close(four, one.rate - (one.rate - one.low) / 2.0, one.rate + (one.high - one.rate) / 2.0);
         assert_eq!(four.asked, 40_000);
         // For a table without weight, only the questions are counted.
-        mean.add(Rate::of(1, 1).unwrap(), 0.0);
+        mean.add(Rate::of(1, 1), 0.0);
         assert!((mean.mean().unwrap().rate - 0.01).abs() < 1e-12);
     }
 }

@@ -24,7 +24,12 @@ const LEAST_TOLD: u64 = 1 << 10;
 
 impl HugeManifest {
     pub(crate) fn title(&self) -> String {
-        format!("{} has {}, and {} would do", self.name, size(self.len), size(self.needed.max(LEAST_TOLD)))
+        format!("{} has {}", self.name, self.sizes())
+    }
+
+    /// Its size, and the size of a new one, as text.
+    pub fn sizes(&self) -> String {
+        format!("{}, and {} would do", size(self.len), size(self.needed.max(LEAST_TOLD)))
     }
 
     /// The fact, its meaning, and the command that makes a short MANIFEST for the database in the folder `database`.

@@ -7,8 +7,10 @@ use filterblock::{Error, Result, Structure};
 
 use super::offsets::Offsets;
 use crate::{
-    audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys, audit::reading::is_unreadable,
-    report::ErrorKind,
+    audit::key_encoding::KeyEncoding,
+    audit::lost_keys::LostKeys,
+    audit::reading::is_unreadable,
+    report::{ErrorKind, Fault},
 };
 
 /// The data blocks of a table, each once however often the index lists it.
@@ -110,10 +112,6 @@ impl Damage {
         }
     }
 
-    pub(crate) fn kind(&self) -> Option<ErrorKind> {
-        self.first.as_ref().map(|(_, kind)| *kind)
-    }
-
     pub(super) const fn is_none(&self) -> bool {
         self.first.is_none()
     }
@@ -122,8 +120,8 @@ impl Damage {
         self.lost = self.block.and_then(|offset| LostKeys::of_block(table, offset, encoding));
     }
 
-    pub(crate) fn text(&self) -> Option<String> {
-        let (mut text, _) = self.first.clone()?;
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        let (mut text, kind) = self.first.clone()?;
         if let Some(lost) = &self.lost {
             let how = if self.unreadable { "not looked at" } else { "lost" };
             text += &format!("; {how}: {lost}");
@@ -131,6 +129,6 @@ impl Damage {
         if self.more > 0 {
             text += &format!(" (and {} more)", self.more);
         }
-        Some(text)
+        Some(Fault::new(text, kind))
     }
 }

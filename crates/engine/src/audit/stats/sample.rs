@@ -13,7 +13,7 @@ use super::offsets::Offsets;
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 use crate::audit::rates::{ChangedKeys, Rate, RateGroups};
 use crate::audit::reading::decode_limit_of;
-use crate::report::Dialect;
+use crate::report::{Dialect, ErrorKind, Fault};
 
 pub(crate) use crate::report::KeyFormat;
 
@@ -223,10 +223,11 @@ impl Sample {
     }
 
     /// Why filters cannot be trusted, though their structure may be sound.
-    pub(crate) fn unsound(&self) -> Option<String> {
+    pub(crate) fn unsound(&self) -> Option<Fault> {
         let denied = self.asked - self.matched_user_part.max(self.matched_whole);
         let text = "expected filters that let stored keys pass, found that they deny";
-        (denied > 0).then(|| format!("{text} {denied} of {} tried", self.asked))
+        let text = format!("{text} {denied} of {} tried", self.asked);
+        (denied > 0).then(|| Fault::new(text, ErrorKind::Damaged))
     }
 
     pub(super) const fn keys(&self) -> &KeyCounter {

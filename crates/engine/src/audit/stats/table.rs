@@ -12,7 +12,7 @@ use super::key_count::{Counts, spread_at_random};
 use super::sample::{KeyFormat, Sample};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
-use crate::report::{Depth, ErrorKind, Name};
+use crate::report::{Depth, ErrorKind, Fault, Name};
 
 /// The data blocks to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,8 +51,7 @@ pub(crate) struct TableStats {
     pub compression: BTreeSet<u8>,
     pub metaindex: Metaindex,
     /// Why no filters can be used though the table may have some, or the damage in the metaindex.
-    pub filter_error: Option<String>,
-    pub filter_error_kind: Option<ErrorKind>,
+    pub filter_error: Option<Fault>,
     /// A part of the table could not be read.
     pub filter_unreadable: bool,
     /// The filters may be sound, but are in an unsupported encoding.
@@ -107,10 +106,9 @@ impl TableStats {
             file_size: table.file_size(),
             blocks,
             compression,
-            filter_error_kind: filter_error
-                .map(ErrorKind::of)
-                .or_else(|| metaindex.error.as_ref().map(|_| ErrorKind::Damaged)),
-            filter_error: filter_error.map(Error::to_string).or_else(|| metaindex.error.clone()),
+            filter_error: filter_error
+                .map(|error| Fault::new(error.to_string(), ErrorKind::of(error)))
+                .or_else(|| Some(Fault::new(metaindex.error.clone()?, ErrorKind::Damaged))),
             filter_unreadable: filter_error.is_some_and(is_unreadable),
             filter_unsupported: matches!(filter_error, Some(Error::Unsupported { .. })),
             metaindex,

@@ -69,7 +69,7 @@ impl Traffic {
                 }
                 let weight = if self.has_tree { self.visits(level, kind) } else { level.entries().value };
                 if weight > 0.0 {
-                    means[kind].add(rate, weight);
+                    means[kind].add(Some(rate), weight);
                 }
             }
             let reads = self.has_tree.then(|| absent.plus(0.0));

@@ -16,7 +16,7 @@ pub(crate) fn about(page: &Shown<'_>) -> Section {
     let mut list: Vec<(&str, Markup)> = vec![("What it is", html! { (kind(overview)) })];
     list.extend(overview.comparator.as_ref().map(|comparator| ("Order of keys", name(comparator))));
     let sums = overview.sums();
-    if let (Some(_), Some(keys)) = (sums.entries.value, sums.distinct_keys.number()) {
+    if let (Some(_), Some(keys)) = (sums.entries.value, sums.distinct_keys) {
         list.push(("Entries", html! { (entry_sum(&sums.entries)) " of " (distinct_keys(keys)) " keys" }));
     }
     list.push(("Filters of", policies(overview)));

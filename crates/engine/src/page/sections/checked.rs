@@ -32,7 +32,8 @@ pub(crate) fn answer(page: &Shown<'_>) -> String {
 
 pub(crate) fn checked(page: &Shown<'_>) -> Section {
     let (overview, found) = (page.overview, &page.overview.found);
-    let not_live = overview.tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64;
+    let not_live =
+        overview.tables.iter().filter(|found| found.table.place() == TableLevel::NotLive).count() as u64;
     let mut list: Vec<(&str, Markup)> = Vec::new();
     if found.verified {
         let entries = counted_as(found.entries, "entry", "entries");

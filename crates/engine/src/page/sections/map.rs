@@ -10,7 +10,7 @@ use crate::page::names::{name, place_title, text};
 use crate::page::parts::Section;
 use crate::page::pictures::{MapLevel, MapTable, Mark, map as picture};
 use crate::page::shown::Shown;
-use crate::report::{TableData, TableLevel, TableState, Verdict};
+use crate::report::{Inspected, TableLevel, TableState, Verdict};
 use crate::text::{count, counted};
 
 /// The tables with those that are damaged, for a section about the damage. `None`: no table is.
@@ -28,7 +28,8 @@ pub(crate) fn map(page: &Shown<'_>) -> Option<Section> {
         return None;
     }
     let is_known = overview.comparator.as_deref().is_none_or(|name| KeyOrder::of(name).is_some());
-    let not_live = overview.tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64;
+    let not_live =
+        overview.tables.iter().filter(|found| found.table.place() == TableLevel::NotLive).count() as u64;
     let (plain, bad) = match verdict {
         Verdict::Damaged => ("not damaged", "damaged"),
         Verdict::FalseNegatives => ("hides no key", "hides keys"),
@@ -60,15 +61,15 @@ pub(crate) fn map(page: &Shown<'_>) -> Option<Section> {
 
 fn answer(overview: &Overview, levels: &[MapLevel]) -> String {
     let sums = overview.sums();
-    let tables = counted(sums.all(), "table");
-    let missing = sums.in_state(&[TableState::NoFilter]);
+    let tables = counted(sums.tables(), "table");
+    let missing = sums.in_state(TableState::NoFilter);
     let filters = match missing {
         0 => "all with filters".to_owned(),
-        _ if missing == sums.all() => "none with filters".to_owned(),
+        _ if missing == sums.tables() => "none with filters".to_owned(),
         _ => format!("{} without filters", count(missing)),
     };
     let filters =
-        if sums.in_state(&[TableState::Filtered]) + missing == sums.all() { filters } else { String::new() };
+        if sums.in_state(TableState::Filtered) + missing == sums.tables() { filters } else { String::new() };
     let comma = if filters.is_empty() { "" } else { ", " };
     match overview.has_records {
         true => format!("{tables} on {}{comma}{filters}", counted(levels.len() as u64, "level")),
@@ -86,24 +87,25 @@ fn model(page: &Shown<'_>) -> Vec<MapLevel> {
     let bad: BTreeSet<&[u8]> =
         found.list.iter().filter(|(_, problem)| is_bad(problem.code)).map(|(name, _)| &**name).collect();
     let mut levels: BTreeMap<TableLevel, Vec<MapTable>> = BTreeMap::new();
-    for table in overview.in_use() {
+    for found in overview.in_use() {
+        let table = &found.table;
         levels.entry(table.place()).or_default().push(MapTable {
             name: text(table.name()),
-            range: table
+            range: found
                 .number
                 .and_then(|number| overview.spans.of(number))
                 .map(|[first, last]| (first, last)),
             size: table.size(),
-            mark: if bad.contains(table.name()) { Mark::Bad } else { mark(page, table) },
+            mark: if bad.contains(table.name()) { Mark::Bad } else { mark(page, found) },
         });
     }
     let levels = levels.into_iter().map(|(at, tables)| MapLevel { name: place_title(at), tables });
     levels.collect()
 }
 
-fn mark(page: &Shown<'_>, table: &TableData) -> Mark {
-    let rate = table.judged().and_then(|filter| filter.random_fpr);
-    match (page.advice.verdict, table.state(), rate) {
+fn mark(page: &Shown<'_>, found: &Inspected) -> Mark {
+    let rate = found.judged().and_then(|filter| filter.random_fpr);
+    match (page.advice.verdict, found.state(), rate) {
         (_, TableState::Missing | TableState::Unreadable | TableState::Damaged, _) => Mark::Bad,
         (Verdict::Damaged | Verdict::FalseNegatives, ..) => Mark::Plain,
         (_, TableState::NoFilter, _) => Mark::NoFilters,

@@ -2,12 +2,13 @@
 
 use maud::html;
 
+use crate::audit::overview::sums::TableSums;
 use crate::audit::rates::Rate;
 use crate::page::names::place_title;
 use crate::page::parts::Section;
 use crate::page::pictures::{Lane, lanes, of_rate, rate_fields};
 use crate::page::shown::Shown;
-use crate::report::{LevelTotals, TableLevel, TableState};
+use crate::report::{TableLevel, TableState};
 use crate::text::{bits_per_entry, measured};
 
 /// The ends of a scale of rates.
@@ -17,7 +18,7 @@ const ENDS: [f64; 6] = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
 pub(crate) fn rates(page: &Shown<'_>) -> Option<Section> {
     let places = page.overview.places();
     // Tables without filters let all pass, which is no rate of filters.
-    let filtered = |sums: &LevelTotals| sums.all() > sums.in_state(&[TableState::NoFilter]);
+    let filtered = |sums: &TableSums| sums.tables() > sums.in_state(TableState::NoFilter);
     let rated = places
         .iter()
         .filter(|(at, sums)| **at != TableLevel::NotLive && filtered(sums))
@@ -32,7 +33,7 @@ pub(crate) fn rates(page: &Shown<'_>) -> Option<Section> {
         .iter()
         .map(|(name, sums, rate)| {
             let bits = sums.bits_per_entry().map(|bits| format!("{} bits per entry", bits_per_entry(bits)));
-            let missing = sums.in_state(&[TableState::NoFilter]);
+            let missing = sums.in_state(TableState::NoFilter);
             let missing = (missing > 0).then(|| format!("{missing} without filters"));
             let about = bits.into_iter().chain(missing).collect::<Vec<_>>().join(", ");
             let text = measured(*rate);

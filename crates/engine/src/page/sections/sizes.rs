@@ -3,10 +3,11 @@
 use maud::html;
 
 use super::grid::{Cell, grid};
+use crate::audit::overview::sums::TableSums;
 use crate::page::names::place;
 use crate::page::parts::Section;
 use crate::page::shown::Shown;
-use crate::report::{Estimate, Level, LevelTotals, TableLevel, TableState};
+use crate::report::{Estimate, Level, TableLevel, TableState};
 use crate::text::{
     about_size, bits_per_entry, count, distinct_keys, entry_sum, measured, or_dash, percent, ratio, size,
 };
@@ -38,7 +39,7 @@ pub(crate) fn sizes(page: &Shown<'_>) -> Option<Section> {
         .collect();
     (!lines.is_empty()).then(|| Section {
         title: "Size of the filters",
-        answer: match sums.judged_size {
+        answer: match sums.filter_size {
             0 => "there are none".to_owned(),
             filters => format!("{}, {} of the tables", size(filters), percent(ratio(filters, sums.size))),
         },
@@ -51,15 +52,15 @@ pub(crate) fn sizes(page: &Shown<'_>) -> Option<Section> {
     })
 }
 
-fn cells(at: TableLevel, sums: &LevelTotals) -> Vec<Cell> {
+fn cells(at: TableLevel, sums: &TableSums) -> Vec<Cell> {
     vec![
         Cell::head(place(at)),
-        Cell::Number(count(sums.all())),
-        Cell::Number(count(sums.in_state(&[TableState::NoFilter]))),
+        Cell::Number(count(sums.tables())),
+        Cell::Number(count(sums.in_state(TableState::NoFilter))),
         Cell::Number(size(sums.size)),
         Cell::Number(entry_sum(&sums.entries)),
-        Cell::Number(or_dash(sums.distinct_keys.number().map(distinct_keys))),
-        Cell::Number(size(sums.judged_size)),
+        Cell::Number(or_dash(sums.distinct_keys.map(distinct_keys))),
+        Cell::Number(size(sums.filter_size)),
         Cell::Number(or_dash(sums.bits_per_entry().map(bits_per_entry))),
         Cell::Number(or_dash(sums.random_fpr.mean().map(measured))),
     ]

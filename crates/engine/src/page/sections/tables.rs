@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::names::{message, name, place, state};
 use crate::page::parts::Section;
 use crate::page::shown::Shown;
-use crate::report::{TableData, TableLevel, TableState};
+use crate::report::{Inspected, TableLevel, TableState};
 use crate::text::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 
 /// Tables to list.
@@ -16,7 +16,7 @@ const MOST: usize = 800;
 pub(crate) fn tables(page: &Shown<'_>) -> Option<Section> {
     let tables = &page.overview.tables;
     let listed = listed(tables);
-    let has_ends = listed.iter().any(|table| table.ends.is_some());
+    let has_ends = listed.iter().any(|found| found.ends.is_some());
     let mut titles = vec![
         "table",
         "",
@@ -30,10 +30,11 @@ pub(crate) fn tables(page: &Shown<'_>) -> Option<Section> {
         "#of similar keys",
     ];
     titles.extend(if has_ends { &["first key", "last key"][..] } else { &[] });
-    let lines: Vec<_> = listed.iter().map(|table| line(table, has_ends)).collect();
+    let lines: Vec<_> = listed.iter().map(|found| line(found, has_ends)).collect();
     (!lines.is_empty()).then(|| Section {
         title: "All tables",
-        answer: match tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64 {
+        answer: match tables.iter().filter(|found| found.table.place() == TableLevel::NotLive).count() as u64
+        {
             0 => count(tables.len() as u64),
             unused => format!("{}, {} of them unused", count(tables.len() as u64), count(unused)),
         },
@@ -51,32 +52,36 @@ pub(crate) fn tables(page: &Shown<'_>) -> Option<Section> {
 }
 
 /// Lists by level, number and name: all, or those that matter most.
-fn listed(tables: &[TableData]) -> Vec<&TableData> {
-    let mut listed: Vec<&TableData> = tables.iter().collect();
+fn listed(tables: &[Inspected]) -> Vec<&Inspected> {
+    let mut listed: Vec<&Inspected> = tables.iter().collect();
     if listed.len() > MOST {
-        let rank = |table: &TableData| match table.state() {
+        let rank = |found: &Inspected| match found.state() {
             TableState::Damaged | TableState::Missing | TableState::Unreadable => 0,
             TableState::NoFilter => 1,
             TableState::UnknownPolicy | TableState::Unfinished => 2,
             TableState::Filtered => 3,
         };
-        let rate = |table: &TableData| {
-            table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0)
+        let rate = |found: &Inspected| {
+            found.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0)
         };
         listed.sort_by(|one, other| rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one))));
         listed.truncate(MOST);
     }
-    listed.sort_by(|a, b| (a.place(), a.number, a.name()).cmp(&(b.place(), b.number, b.name())));
+    listed.sort_by(|one, other| order(one).cmp(&order(other)));
     listed
 }
 
-fn line(table: &TableData, has_ends: bool) -> Vec<Cell> {
-    let filter = table.judged();
-    let state_text = state(table.state());
+fn order(found: &Inspected) -> impl Ord {
+    (found.table.place(), found.number, found.table.name())
+}
+
+fn line(found: &Inspected, has_ends: bool) -> Vec<Cell> {
+    let (table, filter) = (&found.table, found.judged());
+    let state_text = state(found.state());
     let mut line = vec![
         Cell::Head(name(table.name())),
         Cell::text(place(table.place())),
-        match table.state() {
+        match found.state() {
             TableState::Damaged | TableState::Missing | TableState::Unreadable => {
                 Cell::Text(html! { b { (state_text) } })
             }
@@ -91,7 +96,7 @@ fn line(table: &TableData, has_ends: bool) -> Vec<Cell> {
         Cell::Number(or_dash(filter.and_then(|filter| filter.similar_fpr).map(measured))),
     ];
     if has_ends {
-        let end = |at: usize| table.ends.as_ref().and_then(|ends| ends.get(at)).map(ToString::to_string);
+        let end = |at: usize| found.ends.as_ref().and_then(|ends| ends.get(at)).map(ToString::to_string);
         for end in [end(0), end(1)] {
             line.push(Cell::Key(html! { @if let Some(end) = end { code { (message(&end)) } } }));
         }

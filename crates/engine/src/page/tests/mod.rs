@@ -20,8 +20,8 @@ use crate::audit::overview::{Kind, Overview, OverviewProblems};
 use crate::audit::tune::advise;
 use crate::audit::tune::examples::{tuning, with_lookups};
 use crate::report::{
-    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Fault, HugeManifest, Problem, RepairData,
-    RepairReport, RepairStatus, RepairSums, TableData, Tuning, Unknown, Verdict,
+    Checked as TableVerdict, Code, ErrorKind, FalseNegatives, Fault, HugeManifest, Inspected, Problem,
+    RepairData, RepairReport, RepairStatus, RepairSums, Tuning, Unknown, Verdict,
 };
 use crate::text::{AdviceText, advice_text, rebuild_command, repair_command};
 
@@ -365,8 +365,8 @@ fn the_worst_counts() {
     let text = "could be better: MANIFEST-000002 has 445 MiB, and 1 KiB would do";
     starts(text_of(&huge), text, &repair);
     let seen = |overview: &mut Overview| {
-        let mut damaged = TableData { error: Some("x".to_owned()), ..TableData::default() };
-        damaged.frame.path = Path::new("3.ldb").into();
+        let mut damaged = Inspected::unopened(Fault::new("x", ErrorKind::Damaged), false);
+        damaged.table.frame.path = Path::new("3.ldb").into();
         overview.found.see(&damaged);
     };
     starts(text_of(&seen), "damaged: 3.ldb", &repair);
@@ -388,8 +388,8 @@ fn the_worst_counts() {
 #[test]
 fn of_several_policies_the_most_frequent_is_named() {
     let mut overview = database(4);
-    for table in overview.tables.iter_mut().skip(1) {
-        table.filter.as_mut().unwrap().policy = "leveldb.BuiltinBloomFilter".into();
+    for found in overview.tables.iter_mut().skip(1) {
+        found.table.filter.as_mut().unwrap().policy = "leveldb.BuiltinBloomFilter".into();
     }
     let problem = Problem::new(Code::FalseNegative, 7, "this", "that");
     overview.found.add(b"1", TableVerdict { false_negatives: 7, ..TableVerdict::of_problem(problem) }, true);
@@ -428,8 +428,8 @@ fn hostile_names_are_text() {
     const SCRIPT: &str = "<script>alert(1)</script>\"'&amp;";
     const NAME: &str = "<script>alert(2)<b>\"'&amp;.ldb";
     let mut hostile = table(1, 0, 0);
-    hostile.frame.path = Path::new(NAME).into();
-    hostile.filter.as_mut().unwrap().policy = "\u{202e}evil\u{2066}".repeat(2000);
+    hostile.table.frame.path = Path::new(NAME).into();
+    hostile.table.filter.as_mut().unwrap().policy = "\u{202e}evil\u{2066}".repeat(2000);
     hostile.ends = Some([TruncatedKey::new(SCRIPT.as_bytes()), TruncatedKey::new("\u{200f}\0\n".as_bytes())]);
     let long = [b"\xff\xfe]]>-->".as_slice(), &b"x".repeat(10_000)].concat();
     let mut overview = Overview {

@@ -5,21 +5,19 @@ use std::path::PathBuf;
 use crate::audit::TruncatedKey;
 use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::Rate;
-use crate::report::{Estimate, FilterBlock, Frame, Name, TableData};
+use crate::report::{Estimate, FilterBlock, Frame, Inspected, Name, TableData};
 
 /// A table of a database, with filters. `at`: its position on its level.
-pub(super) fn table(number: u64, level: u8, at: u64) -> TableData {
+pub(super) fn table(number: u64, level: u8, at: u64) -> Inspected {
     let passed = 4000 + number % 700;
-    TableData {
+    let table = TableData {
         frame: Frame { path: PathBuf::from(format!("{number:06}.ldb")).into(), ..Frame::default() },
         live: Some(true),
         level: Some(level),
-        number: Some(number),
-        ends: Some([at, at + 1].map(|at| TruncatedKey::new(format!("user/{at:012}/settings").as_bytes()))),
         file_size: Some(2_000_000 + number * 7),
         data_blocks: Some(500),
         entries: Some(Estimate { value: 20_000 + number, low: 19_000, high: 40_000 }),
-        metaindex: vec![Name::cut(b"filter.leveldb.BuiltinBloomFilter2")],
+        filter_policies: vec![Name::cut(b"leveldb.BuiltinBloomFilter2")],
         filter: Some(FilterBlock {
             policy: "leveldb.BuiltinBloomFilter2".to_owned(),
             size: 29_000,
@@ -35,7 +33,9 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> TableData {
             ..FilterBlock::default()
         }),
         ..TableData::default()
-    }
+    };
+    let ends = [at, at + 1].map(|at| TruncatedKey::new(format!("user/{at:012}/settings").as_bytes()));
+    Inspected { table, number: Some(number), ends: Some(ends), ..Inspected::default() }
 }
 
 /// A database of `tables` tables, a hundredth of them on level 1 and the others on level 2.
@@ -63,6 +63,7 @@ pub(super) fn database(tables: u64) -> Overview {
 }
 
 /// The same table without filters.
-pub(super) fn unfiltered(table: TableData) -> TableData {
-    TableData { filter: None, metaindex: Vec::new(), ..table }
+pub(super) fn unfiltered(found: Inspected) -> Inspected {
+    let table = TableData { filter: None, filter_policies: Vec::new(), ..found.table };
+    Inspected { table, ..found }
 }

@@ -2,18 +2,19 @@
 
 mod tune;
 
-use super::{Checked, Estimate, TableData};
+use super::{Checked, Estimate, Inspected};
 
 /// A verification of a damaged table knows only the entries that it could read.
 #[test]
 fn numbers_of_a_verification_are_taken_over_if_it_has_read_all() {
     let estimated = Estimate { value: 100, low: 90, high: 110 };
-    let mut table = TableData { entries: Some(estimated), ..TableData::default() };
+    let mut found = Inspected::default();
+    found.table.entries = Some(estimated);
     let mut verdict = Checked { entries: 70, distinct_keys: 60, ..Checked::default() };
-    table.count(&mut verdict);
-    assert_eq!((table.entries, table.distinct_keys), (Some(estimated), None));
+    found.count(&mut verdict);
+    assert_eq!((found.table.entries, found.table.distinct_keys), (Some(estimated), None));
     verdict.is_complete = true;
-    table.count(&mut verdict);
-    let keys = table.distinct_keys.and_then(|keys| keys.value);
-    assert_eq!((table.entries.map(|of| (of.value, of.is_exact())), keys), (Some((70, true)), Some(60)));
+    found.count(&mut verdict);
+    let keys = found.table.distinct_keys.and_then(|keys| keys.value);
+    assert_eq!((found.table.entries.map(|of| (of.value, of.is_exact())), keys), (Some((70, true)), Some(60)));
 }
