@@ -48,33 +48,43 @@ export class Server {
     }
 }
 
-export function launch(name = 'chromium') {
-    const firefox = { browser: 'firefox', executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr' };
+/** The browser that tests of both run in. */
+export const browserName = process.env.FILTERBLOCK_BROWSER ?? 'chromium';
+/** Where Firefox puts what a page saves. */
+const downloads = path.join(scratch, 'downloads');
+
+export function launch(name = browserName) {
+    const extraPrefsFirefox = { 'browser.download.folderList': 2, 'browser.download.dir': downloads, 'browser.download.always_ask_before_handling_new_types': false };
+    const firefox = { browser: 'firefox', executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr', extraPrefsFirefox };
     const chromium = { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] };
     return puppeteer.launch({ headless: true, protocolTimeout: 300_000, ...name === 'firefox' ? firefox : chromium });
 }
 
-/** Opens the page. What its console says, and what it asks of any server, is kept. */
+/** Opens the page. What its console says, and what it asks of any server, is kept. Firefox asks for an icon of its own accord, which the policy
+ * refuses, and names what the page holds itself as requests. */
 export async function open(browser, url) {
     const page = await browser.newPage();
     page.setDefaultTimeout(120_000);
     const told = [], requests = [];
-    page.on('console', message => told.push(message.text()));
-    page.on('pageerror', error => told.push(String(error)));
+    const tell = text => text.includes('favicon.ico') || told.push(text);
+    page.on('console', message => tell(message.text()));
+    page.on('pageerror', error => tell(String(error)));
     page.on('dialog', dialog => {
         told.push(`dialog ${dialog.message()}`);
         dialog.dismiss();
     });
-    page.on('request', request => requests.push(request.url()));
+    page.on('request', request => /^(blob|data|about):/.test(request.url()) || requests.push(request.url()));
     await page.goto(url);
     return { page, told, requests };
 }
 
 export const fileUrl = pathToFileURL(pageFile).href;
 
-/** Gives a folder, and waits until all that is done by itself is done. */
+/** Gives a folder, and waits until all that is done by itself is done. WebDriver can give Firefox files, but no folder. */
 export async function give(page, folder) {
-    await (await page.$('#folder')).uploadFile(folder);
+    const files = () => fs.readdirSync(folder).map(name => path.join(folder, name)).filter(file => fs.statSync(file, { throwIfNoEntry: false })?.isFile());
+    const [chooser, given] = browserName === 'firefox' ? ['#files', files()] : ['#folder', [folder]];
+    await (await page.$(chooser)).uploadFile(...given);
     await looked(page);
 }
 
@@ -106,6 +116,20 @@ export const unfold = (page, name) => page.$$eval('summary', (all, name) => all.
 /** Presses a button that saves a file. Returns the file's path, in a folder of its own. */
 export async function saved(page, name, limit = 60_000) {
     const folder = fs.mkdtempSync(path.join(scratch, 'saved '));
+    if (browserName === 'firefox') {
+        fs.rmSync(downloads, { recursive: true, force: true });
+        await press(page, name);
+        // An empty file has the name from the start. The bytes are in another, `.part`, until they are whole.
+        let files = [];
+        const isWhole = () => files.length === 1 && !files[0].endsWith('.part') && fs.statSync(path.join(downloads, files[0]), { throwIfNoEntry: false })?.size > 0;
+        for (const end = Date.now() + limit; !isWhole(); await new Promise(resolve => setTimeout(resolve, 50))) {
+            assert.ok(Date.now() < end, `nothing was saved by ${name}`);
+            files = fs.existsSync(downloads) ? fs.readdirSync(downloads) : [];
+        }
+        const [file] = files;
+        fs.renameSync(path.join(downloads, file), path.join(folder, file));
+        return path.join(folder, file);
+    }
     const session = await page.browser().target().createCDPSession();
     await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder, eventsEnabled: true });
     const ended = new Promise((resolve, reject) => {

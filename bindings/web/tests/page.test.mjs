@@ -35,8 +35,7 @@ beforeEach(async () => {
 // Whatever a test did: the console has nothing else to say, and nothing was asked of any server but the page.
 afterEach(() => {
     assert.deepEqual(opened.told.filter(text => !expected.some(known => text.includes(known))), []);
-    const left = opened.requests.filter(url => !/^(blob|data):/.test(url));
-    assert.equal(left.length, 1, left.join(' '));
+    assert.equal(opened.requests.length, 1, opened.requests.join(' '));
     assert.deepEqual(server.asked, []);
 });
 

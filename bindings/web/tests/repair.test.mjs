@@ -23,7 +23,7 @@ async function withPage(work, url = server.url) {
     try {
         await work(page);
         assert.deepEqual(told, []);
-        assert.deepEqual(requests.filter(request => !request.startsWith('blob:')), [url]);
+        assert.deepEqual(requests.filter(request => request !== url), []);
         assert.deepEqual(server.asked, []);
     } finally {
         await page.close();
