@@ -55,6 +55,9 @@ export function judged(lines, another) {
     return verdictBox('damaged', 'This log is damaged', say, { act, ifs: [...places, ...ifs] });
 }
 
+const READ_FIRST = 'Read what is lost before you use it, and prefer a backup.';
+const NODES = 'A node’s database (Bitcoin, geth, Cosmos) has to be rebuilt by its program instead.';
+
 /** The steps that put a repaired database back. @param {Place} place @param {string} folder the one in the .zip @param {boolean} isComplete */
 export function backSteps({ program }, folder, isComplete) {
     const code = (/** @type {string} */ name) => make('code', '', name);
@@ -65,7 +68,7 @@ export function backSteps({ program }, folder, isComplete) {
     }[program];
     return [
         make('h3', '', 'Put it back'),
-        ...isComplete ? [] : [make('p', 'small', 'A node’s database (Bitcoin, geth, Cosmos) has to be rebuilt by its program instead.')],
+        ...isComplete ? [] : [make('p', '', READ_FIRST, program === 'other' ? ` ${NODES}` : '')],
         make('ol', 'steps',
             make('li', '', close),
             make('li', '', around, code(folder), ' to ', code(`${folder}-damaged`), '.'),

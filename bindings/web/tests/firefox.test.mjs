@@ -36,9 +36,9 @@ for (const url of [server.url, fileUrl]) {
         await looked(page);
         await press(page, 'Repair and save as .zip');
         await done(page, '#head', 'Put it back');
-        assert.match(await textOf(page, '#head'), /A-damaged-world-db\.zip/);
+        assert.match(await textOf(page, '#head'), /Sample-of-a-damaged-world-db\.zip/);
         assert.match(await ask(page, 'panic').catch(String), /asked for by a test/);
-        await ask(page, 'all', 'A damaged world/db');
+        await ask(page, 'all', 'Sample of a damaged world/db');
         assert.deepEqual(told, []);
         assert.deepEqual(requests.filter(request => request !== url), []);
         assert.deepEqual(server.asked, []);

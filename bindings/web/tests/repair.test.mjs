@@ -145,7 +145,7 @@ test('the samples need no file; a damaged world is put back in three steps', asy
         await press(page, 'a damaged world');
         await looked(page);
         const { zip, database } = await repaired(page);
-        assert.equal(path.basename(zip), 'A-damaged-world-db.zip');
+        assert.equal(path.basename(zip), 'Sample-of-a-damaged-world-db.zip');
         assert.equal(path.basename(database), 'db');
         assert.deepEqual(await page.$$eval('.steps li', all => all.map(item => item.textContent)), ['Close Minecraft, and copy the folder of the world.',
             'In it, rename db to db-damaged.', 'Unpack the .zip there: it has a folder db.']);

@@ -13,9 +13,9 @@ const SAMPLES: &str = "../../testdata/databases";
 
 /// The files of the samples: a line of JSON with their names and sizes, then their bytes.
 pub(crate) fn samples() -> Result<Vec<u8>> {
-    let mut files = folder("levels", "sound")?;
+    let mut files = folder("levels", "Sound sample")?;
     files.extend(damaged_world()?);
-    files.extend(unfiltered("no filters")?);
+    files.extend(unfiltered("Sample without filters")?);
     let names: Vec<_> = files.iter().map(|(name, bytes)| format!("[\"{name}\",{}]", bytes.len())).collect();
     let contents = files.into_iter().flat_map(|(_, bytes)| bytes);
     Ok(format!("[{}]\n", names.join(",")).into_bytes().into_iter().chain(contents).collect())
@@ -35,7 +35,7 @@ fn folder(of: &str, shown: &str) -> Result<Vec<(String, Vec<u8>)>> {
 
 /// A world of Minecraft without CURRENT, with one wrong bit in a table, and with zeros in another.
 fn damaged_world() -> Result<Vec<(String, Vec<u8>)>> {
-    let world = "A damaged world";
+    let world = "Sample of a damaged world";
     let mut files = folder("levels", &format!("{world}/db"))?;
     files.retain(|(name, _)| !name.ends_with("CURRENT"));
     for (name, bytes) in &mut files {

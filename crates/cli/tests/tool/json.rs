@@ -511,7 +511,7 @@ fn inspect_of_damage_within_a_table() {
     let none = Known::with_filters(b"", [filter(&[b"apple", b"melon"]), [[0; 8].as_slice(), &[6]].concat()]);
     let path = file(&folder, "unsound.ldb", &none.contents);
     let mut expected = none.report(&path);
-    let error = "expected filters that let stored keys pass, found that they deny 1 of 3 tried";
+    let error = "expected filters that match all stored keys, found that they hide 1 of 3 tried";
     (expected["filter_status"], expected["filter_error"]) = (json!("false-negatives"), json!(error));
     (expected["verdict"], expected["error"]) = (json!("false-negatives"), json!(ANY));
     (expected["key_format"], expected["error_kind"]) = (Value::Null, json!("damaged"));

@@ -66,8 +66,7 @@ fn verdict(path: &Path, report: &RepairReport) -> Markup {
         _ => (Severity::Bad, "Repaired, but not all is known"),
     };
     let unknown = report.data.unknown.iter().take(MOST_REASONS).map(|why| sentence(why.text()));
-    let mut conditions: Vec<_> = unknown.collect();
-    conditions.extend((!is_dry && !report.data.is_complete).then(|| sentence(READ_FIRST)));
+    let conditions: Vec<_> = unknown.collect();
     let verdict = VerdictBox {
         severity,
         tag: if is_dry { "Dry run" } else { tag },
@@ -82,8 +81,6 @@ fn verdict(path: &Path, report: &RepairReport) -> Markup {
     };
     verdict.show()
 }
-
-const READ_FIRST: &str = "read what is lost before you use it, and prefer a backup";
 
 /// The title of [`tally_of`].
 pub(super) const fn aside_title(is_dry: bool) -> &'static str {
@@ -102,7 +99,10 @@ fn action(path: &Path, report: &RepairReport, commands: &[String]) -> Markup {
     html! {
         h3 { "Put it back" }
         @if !report.data.is_complete {
-            p { "A node's database (Bitcoin, geth, Cosmos) has to be rebuilt by its program instead." }
+            p {
+                "Read what is lost before you use it, and prefer a backup. A node's database (Bitcoin, geth, Cosmos) has to be "
+                "rebuilt by its program instead."
+            }
         }
         ol.steps {
             @if report.data.is_complete {

@@ -87,7 +87,7 @@ impl TableFault {
             Self::Size => "size",
             Self::Filters | Self::Encoding => "filter error",
             Self::Malformed => "malformed",
-            Self::FalseNegatives => "unsound",
+            Self::FalseNegatives => "false negatives",
         }
     }
 }

@@ -119,6 +119,7 @@ fn clause(report: &RepairReport) -> &'static str {
 fn loss_text(OfFile { name, data: loss }: &OfFile<LossReport>) -> String {
     let key = |key: &Option<Vec<u8>>| key.as_deref().map(|key| quote(key).to_string());
     let keys = match (key(&loss.first_key), key(&loss.last_key)) {
+        (Some(first), Some(last)) if first == last => format!("entries of {name} with the key {first}"),
         (Some(first), Some(last)) => format!("entries of {name} between {first} and {last}"),
         (Some(first), None) => format!("entries of {name} from {first} on"),
         (None, Some(last)) => format!("entries of {name} up to {last}"),

@@ -84,7 +84,7 @@ fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Ins
         (TableFault::Blocks, damage.fault()),
         (of_filters, stats.filter_error),
         (TableFault::Malformed, filters.as_ref().and_then(malformed)),
-        (TableFault::FalseNegatives, stats.sample.unsound()),
+        (TableFault::FalseNegatives, stats.sample.false_negatives()),
     ];
     let is_unreadable = damage.unreadable || stats.filter_unreadable;
     let blocks = stats.blocks.offsets;

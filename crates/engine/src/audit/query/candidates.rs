@@ -47,7 +47,7 @@ pub(super) fn table<R: ReadAt>(
     error = error.or_else(|| malformed().map(|error| Fault::new(error_text(&error), ErrorKind::Damaged)));
     let index = TableRecord::is_bytewise_or(record, engine.is_bytewise()).then(|| {
         let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0);
-        error = error.take().or_else(|| sample.unsound());
+        error = error.take().or_else(|| sample.false_negatives());
         look_up(&table, keys, sample.key_format().ok())
     });
     let (index, no_index) = match index.transpose() {

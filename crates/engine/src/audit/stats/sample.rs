@@ -223,11 +223,11 @@ impl Sample {
     }
 
     /// Why filters cannot be trusted, though their structure may be sound.
-    pub(crate) fn unsound(&self) -> Option<Fault> {
-        let denied = self.asked - self.matched_user_part.max(self.matched_whole);
-        let text = "expected filters that let stored keys pass, found that they deny";
-        let text = format!("{text} {denied} of {} tried", self.asked);
-        (denied > 0).then(|| Fault::new(text, ErrorKind::Damaged))
+    pub(crate) fn false_negatives(&self) -> Option<Fault> {
+        let hidden = self.asked - self.matched_user_part.max(self.matched_whole);
+        let text = "expected filters that match all stored keys, found that they hide";
+        let text = format!("{text} {hidden} of {} tried", self.asked);
+        (hidden > 0).then(|| Fault::new(text, ErrorKind::Damaged))
     }
 
     pub(super) const fn keys(&self) -> &KeyCounter {

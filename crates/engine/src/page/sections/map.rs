@@ -40,7 +40,7 @@ pub(crate) fn map(page: &Shown<'_>) -> Option<Section> {
         answer: answer(overview, &levels),
         content: html! {
             @if !overview.has_records {
-                p.dim { "No MANIFEST can be used, so neither levels nor ranges of keys are known." }
+                p.dim { "CURRENT leads to no MANIFEST that can be used, so levels and ranges of keys are not known here." }
             } @else if !overview.is_bytewise {
                 p.dim {
                     "The order of keys is "

@@ -68,6 +68,9 @@ fn loss_line(OfFile { name: file, data: loss }: &OfFile<LossReport>) -> Vec<Cell
         None => html! { (none) },
     };
     let keys = match loss.kind {
+        LossKind::Table if loss.first_key.is_some() && loss.first_key == loss.last_key => html! {
+            span.keys { "only " (bound(loss.first_key.as_deref(), "")) }
+        },
         LossKind::Table => html! {
             span.keys {
                 "from " (bound(loss.first_key.as_deref(), "the first key")) br;
