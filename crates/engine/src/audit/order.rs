@@ -38,7 +38,7 @@ impl KeyOrder {
         }
     }
 
-    /// The comparator.
+    /// The library's comparator of this order.
     pub fn comparator(&self) -> SharedComparator {
         known_comparator(self.name().as_bytes()).unwrap_or_else(|| std::sync::Arc::new(BytewiseComparator))
     }

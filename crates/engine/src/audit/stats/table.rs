@@ -17,7 +17,7 @@ use crate::report::{Depth, ErrorKind, Fault, Name};
 /// The data blocks to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
-    /// None.
+    /// None: only index and filters.
     Tail,
     /// Up to 16, next to each other in up to three places: for sources that need a request per place.
     Places,
