@@ -1,4 +1,4 @@
-//! The library's one error type. Its variants are grouped by what is at fault: the underlying
+//! The library's one error type. Its variants are grouped by cause: the underlying
 //! system, the file, a limit, the caller, or the caller's filter policy.
 
 mod parts;
@@ -81,7 +81,7 @@ pub enum Error {
         /// library's own reason, such as "not a regular file".
         source: io::Error,
     },
-    /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
+    /// The bytes needed have not been fetched yet. Nothing is damaged: fetch them and try again.
     ///
     /// A caller's own source may also return this error, inside an [`io::Error`]. This variant can
     /// therefore be constructed outside the library, and will get no further fields.
@@ -101,7 +101,7 @@ pub enum Error {
         by: &'static str,
     },
 
-    /// The memory asked for is not available.
+    /// There is too little memory.
     #[error("{what}: expected {bytes} bytes of memory, found less")]
     #[non_exhaustive]
     OutOfMemory {
@@ -145,7 +145,7 @@ pub enum Error {
     #[error("{what}: {format}, which is not supported")]
     #[non_exhaustive]
     OtherFormat {
-        /// The structure that tells the format.
+        /// The structure that shows the format.
         what: Structure,
         /// The format.
         format: OtherFormat,
@@ -201,8 +201,8 @@ pub enum Error {
         /// The text of that earlier error.
         error: String,
     },
-    /// The start offsets given to [`Keys::new`](crate::Keys::new) do not describe keys that lie end
-    /// to end.
+    /// The start offsets given to [`Keys::new`](crate::Keys::new) do not describe keys end to
+    /// end.
     #[error("start {index} of the keys: expected {lowest} to {highest}, found {found}")]
     #[non_exhaustive]
     KeyStarts {
@@ -237,7 +237,7 @@ pub enum Error {
         /// The value given.
         found: Cow<'static, str>,
     },
-    /// A filter cannot be made as requested, because of too many keys or too many bits a key.
+    /// A filter cannot be made as requested, because of too many keys or too many bits per key.
     #[error("filter of {keys} keys: expected at most {limit} bits, found {bits}")]
     #[non_exhaustive]
     FilterSize {

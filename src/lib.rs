@@ -13,8 +13,9 @@
 //! let mut builder = FilterBlockBuilder::new(policy);
 //! builder.start_block(0)?; // the next keys are in the data block at offset 0
 //! builder.add_key(b"apple");
-//! builder.start_block(4130)?; // the offset at which the next data block will start
+//! builder.start_block(4130)?; // where it ends, and the next one starts
 //! builder.add_key(b"pear");
+//! builder.start_block(8260)?; // where the last one ends
 //! let block = builder.finish()?; // goes into the file after the data blocks
 //!
 //! let reader = FilterBlockReader::new(policy, block);
@@ -79,8 +80,9 @@
 //!
 //! 1. **Compatible.** Filter blocks and uncompressed tables equal LevelDB's byte for byte, and every
 //!    answer of a filter block equals LevelDB's, on damaged blocks too. Answers on damaged tables and
-//!    databases differ on the safe side only: an error where LevelDB passes over damage.
-//! 2. **No false negatives.** In doubt the answer is "may match".
+//!    databases differ on the safe side only: an error where LevelDB ignores damage.
+//! 2. **No false negatives**, if the bytes are those written: verify a checksum first, as
+//!    tables do by default. In doubt a key may match.
 //! 3. **No panic** on any bytes, and no memory or work out of proportion to the file, or beyond limits
 //!    that the caller can set.
 //! 4. **Precise errors:** file, offset, what was expected, what was found.

@@ -60,7 +60,7 @@ mod of_tables {
         bits.div_ceil(7) as usize
     }
 
-    /// The reason why bytes are not a varint.
+    /// Why bytes are not a varint.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum VarintError {
         /// The bytes end before the varint does.

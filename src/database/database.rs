@@ -43,8 +43,8 @@ use crate::{Error, InternalKey, Result};
 ///     }
 /// }
 /// // The tables on levels 0, 1 and 2 may hold this key, and are searched in this order.
-/// let asked: Vec<u64> = database.tables_for(b"item/0001/919").map(|table| table.number).collect();
-/// assert_eq!(asked, [9, 7, 5]);
+/// let tables: Vec<u64> = database.tables_for(b"item/0001/919").map(|table| table.number).collect();
+/// assert_eq!(tables, [9, 7, 5]);
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 #[derive(Clone)]
@@ -86,14 +86,14 @@ pub enum TableStatus<'a> {
     /// A file that the MANIFEST does not account for:
     ///
     /// - Its number is not below [`Manifest::next_file_number`], so no edit that is on disk has
-    ///   added or removed it. It is still being written, was left behind by a crash, comes from
+    ///   added or removed it. It is still being written, is left over from a crash, comes from
     ///   another database, or is newer than the MANIFEST. LevelDB removes the file when it next
     ///   opens the database.
     /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` next to
     ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes the file.
     Unlisted,
     /// A file that may or may not be live. Either there is no sound MANIFEST, or LevelDB opens this
-    /// file only if it cannot open another one, which could not be looked at.
+    /// file only if it cannot open another one, which could not be read.
     Unknown,
 }
 
@@ -157,8 +157,10 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// The reason why there is no MANIFEST that can be relied on, with the path of `CURRENT` or the
-    /// MANIFEST: the errors of [`Manifest::read`]. All tables may be live then.
+    /// Why no MANIFEST is used, with the path of `CURRENT` or the MANIFEST: the errors of
+    /// [`Manifest::read`]. All tables may be live then.
+    ///
+    /// The error borrows from the database: before `?`, convert it by `map_err`, such as to its text.
     pub fn manifest(&self) -> std::result::Result<&Manifest, &Error> {
         self.0.manifest.as_ref()
     }
@@ -176,7 +178,7 @@ impl Database {
     }
 
     /// All tables: the live ones by level and number, then the other files by number and name. Among
-    /// the other files, those that could not be looked at come last.
+    /// the other files, those that could not be read come last.
     ///
     /// This costs a few binary searches for each table.
     pub fn tables(&self) -> impl Iterator<Item = DatabaseTable<'_>> {
@@ -195,7 +197,7 @@ impl Database {
     }
 
     /// The live tables whose files are missing, by level and number. Tables whose files are there
-    /// but could not be looked at are not among them.
+    /// but could not be read are not among them.
     ///
     /// Empty without a sound MANIFEST.
     pub fn missing(&self) -> impl Iterator<Item = &LiveTable> {
@@ -204,7 +206,7 @@ impl Database {
 
     /// The logs that the MANIFEST names and that are missing, by number: [`Manifest::log_number`] and
     /// [`Manifest::prev_log_number`], unless they are 0. LevelDB makes a log before the MANIFEST names it, so
-    /// the newest writes may be lost. Logs that could not be looked at are not among them.
+    /// the newest writes may be lost. Logs that could not be read are not among them.
     ///
     /// Empty without a sound MANIFEST.
     pub fn missing_logs(&self) -> impl Iterator<Item = u64> {

@@ -125,7 +125,7 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] for a field that is cut off, a number that does not fit, a level beyond 6, or
+/// [`Error::Corrupt`] for a field that is cut short, a number that does not fit, a level beyond 6, or
 /// a key too short for an internal key; [`Error::OtherFormat`] for a tag of RocksDB's or
 /// Pebble's, [`Error::Unsupported`] for another that LevelDB does not have; [`Error::Limit`] for a comparator's name of more than 4 KiB. LevelDB too refuses such a
 /// MANIFEST, except that it drops a number's excess bits, and accepts internal keys of any length

@@ -129,7 +129,7 @@ impl<O: Opener> FilePool<O> {
         self.state().open.len()
     }
 
-    /// Returns the error of opening the file at `path`, which was not there when its folder was
+    /// Returns the error of opening the file at `path`, which was missing when its folder was
     /// listed. If the file can be opened by now, the error is `NotFound`.
     pub(super) fn why_missing(&self, path: &Path) -> io::Error {
         let error = lock(&self.0.opener).open_table(path).err();
@@ -389,7 +389,7 @@ mod tests {
         assert!(FilePool::new(Few(0, Vec::new()), 10).open(Path::new("table")).is_err());
     }
 
-    /// A file of ten bytes that tells what it is asked.
+    /// A file of ten bytes that records the calls that it gets.
     struct Asked(PathBuf, Arc<Mutex<Vec<String>>>);
 
     impl ReadAt for Asked {

@@ -36,7 +36,7 @@ pub struct UnreadableFile {
     pub number: u64,
     /// Its path: the folder as it was given, and the file's name.
     pub path: PathBuf,
-    /// The reason why the file could not be looked at: [`Error::Io`], with the path.
+    /// Why the file could not be read: [`Error::Io`], with the path.
     pub error: Arc<Error>,
 }
 
@@ -50,9 +50,9 @@ impl PartialEq for UnreadableFile {
 
 impl Eq for UnreadableFile {}
 
-/// A file that is named like a database file but is not one. Either it is not a regular file, such as a
-/// folder named `000005.ldb`, or its name ends in `.ldb` or `.sst`, in whatever case, but is not that of a table, such as
-/// `backup.ldb`, `000005 (1).ldb` or `000005.LDB`. [`FileKind::parse_copy`] tells which table may have that name.
+/// A file that is named like a database file but is not one. It may not be a regular file, such as a folder named
+/// `000005.ldb`. Or its name ends in `.ldb` or `.sst`, in whatever case, but is not a table's: `backup.ldb`,
+/// `000005 (1).ldb`, `000005.LDB`. [`FileKind::parse_copy`] returns the table that such a copy may be of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrayFile {
@@ -74,7 +74,7 @@ pub enum FileState<'a> {
     /// The name is there, but the system could not look it up, so that its type and size are
     /// unknown. The file may be sound.
     Unreadable(&'a UnreadableFile),
-    /// The file is not there. Only a live table can be missing.
+    /// There is no file. Only a live table can be missing.
     Missing,
 }
 
@@ -112,13 +112,11 @@ impl DatabaseFiles {
     /// Lists the regular files in `dir` with names that LevelDB or goleveldb uses, and links with
     /// such names to regular files. No file is opened.
     ///
-    /// A name that cannot be looked at, such as a link that leads nowhere or in a circle, is among
-    /// the [`unreadable`](Self::unreadable). A name that only looks like a database's file is among
-    /// the [`strays`](Self::strays). Everything else is passed over, as is a file that vanishes in
-    /// the meantime.
+    /// A name that cannot be read, such as a link that leads nowhere or in a circle, is among the
+    /// [`unreadable`](Self::unreadable). A name that only resembles a database file's is among the
+    /// [`strays`](Self::strays). Skips all else, and files that vanish in the meantime.
     ///
-    /// This takes one pass over the names in the folder, and asks the system for the size of each
-    /// file that is listed.
+    /// Costs one pass over the names in the folder, and one call of the system for each file listed.
     ///
     /// # Errors
     ///
@@ -141,7 +139,7 @@ impl DatabaseFiles {
 
     /// Takes the names in a listing, such as that of an archive, with the sizes of the files in bytes.
     ///
-    /// Names are relative to the database's folder, so a name with a slash is passed over. If a name
+    /// Names are relative to the database's folder, so a name with a slash is skipped. If a name
     /// occurs more than once, its last size is used.
     ///
     /// ```
@@ -233,7 +231,7 @@ impl DatabaseFiles {
             || self.unreadable.iter().any(|file| is_one(file.kind))
     }
 
-    /// The files that could not be looked at, by kind, number and name. Each may be sound, of any
+    /// The files that could not be read, by kind, number and name. Each may be sound, of any
     /// size, or no file at all.
     ///
     /// Code that relies on the files found has to consider these too: any of them may be `CURRENT`, a
@@ -242,8 +240,8 @@ impl DatabaseFiles {
         self.unreadable.iter()
     }
 
-    /// The names that look like those of a database's files but do not belong to such files, sorted.
-    /// LevelDB passes them over, or fails to open them.
+    /// The names that resemble those of a database's files but are not, sorted. LevelDB ignores them, or
+    /// fails to open them.
     pub fn strays(&self) -> std::slice::Iter<'_, StrayFile> {
         self.strays.iter()
     }
@@ -259,7 +257,7 @@ impl DatabaseFiles {
         self.files.iter().filter(move |file| file.kind == kind)
     }
 
-    /// The files of one kind and their numbers. Those that could not be looked at come last.
+    /// The files of one kind and their numbers. Those that could not be read come last.
     pub(super) fn all_of(&self, kind: FileKind) -> impl Iterator<Item = (u64, FileState<'_>)> {
         let files = self.of_kind(kind).map(|file| (file.number, FileState::Present(file)));
         let unreadable = self.unreadable.iter().filter(move |file| file.kind == kind);

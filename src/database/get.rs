@@ -39,11 +39,10 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
-    /// the first fault that the lookup meets, since it may hide an entry newer than those found later: a live
+    /// the first problem that the lookup meets, since it may hide an entry newer than those found later: a live
     /// log or a searched table that is damaged, missing or unreadable, or of another size than the MANIFEST records,
-    /// or more writes in the live logs than
-    /// [`Scan::LOG_LIMIT`] allows. LevelDB passes over damaged records of a log unless `paranoid_checks` is
-    /// set.
+    /// or more writes in the live logs than [`Scan::LOG_LIMIT`] allows. LevelDB ignores damaged records of a log unless
+    /// `paranoid_checks` is set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
     }
@@ -152,7 +151,7 @@ impl Database {
 /// A file of another size is not the table that the MANIFEST means, or not all of it.
 ///
 /// Only keys within the recorded range depend on such a table. A sound MANIFEST names all tables and their ranges, so
-/// that the table it means has no other keys, whatever lies in its place.
+/// that the table it means has no other keys, whatever is in its place.
 fn sized<R: ReadAt>(file: R, recorded: Option<&LiveTable>) -> Result<R> {
     let Some(LiveTable { size, .. }) = recorded else { return Ok(file) };
     let found = file.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;

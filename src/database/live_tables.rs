@@ -63,8 +63,8 @@ impl LiveTable {
 
     /// The user keys of the first and the last entry.
     ///
-    /// `None` if either is not the key of a value or a deletion in LevelDB's format: relatives of
-    /// LevelDB append more to the user key for types of their own.
+    /// `None` if either is not the key of a value or a deletion in LevelDB's format: other
+    /// formats append more to the user key for types of their own.
     pub fn user_keys(&self) -> Option<(&[u8], &[u8])> {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
     }
@@ -122,7 +122,7 @@ impl LiveTables {
         Self { tables: BTreeMap::new(), compact_pointers: BTreeMap::new(), memory: 0, limit }
     }
 
-    /// Takes a table off its level. A table that is not there is not an error, as in LevelDB.
+    /// Takes a table off its level. As in LevelDB, it is no error if there is none.
     pub(crate) fn delete(&mut self, level: u8, number: u64) {
         if let Some(table) = self.tables.remove(&(level, number)) {
             let freed = memory(table.smallest.len(), table.largest.len());

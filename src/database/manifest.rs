@@ -44,8 +44,8 @@ pub struct Manifest {
 #[must_use]
 pub struct ManifestScan {
     /// The contents of the records before the damage, and perhaps of a part of the damaged record.
-    /// With damage, live tables may be missing, tables that are no longer live may be included, and
-    /// numbers that have not been read are 0: show the contents, but do not rely on them.
+    /// With damage, show them, but do not rely on them: live tables may be missing, and others
+    /// included. Numbers that have not been read are 0.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -71,18 +71,18 @@ impl Manifest {
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
     ///
     /// This costs one pass over the file, and a sort of the live tables by their keys.
-    /// [`incomplete_tail`](Self::incomplete_tail) reports a last record that is cut off.
+    /// [`incomplete_tail`](Self::incomplete_tail) reports a last record that is cut short.
     ///
     /// # Errors
     ///
     /// With the file's path:
     ///
-    /// - [`Error::Io`] if `CURRENT` or the MANIFEST cannot be read, is not there, or is not a
+    /// - [`Error::Io`] if `CURRENT` or the MANIFEST cannot be read, is missing, or is not a
     ///   regular file.
     /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, a record of
     ///   the MANIFEST is damaged or contradicts another, or no record has a number that is
     ///   required.
-    /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
+    /// - [`Error::Unsupported`] for a record of another format.
     /// - [`Error::Limit`] for a MANIFEST that would take more than
     ///   [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or whose comparator has a name of
     ///   more than 4 KiB.
@@ -178,13 +178,13 @@ impl Manifest {
     /// `db/version_set.cc`).
     ///
     /// These are the tables whose range of keys includes the key: on each of the levels 1 to 6,
-    /// usually at most one. If several tables of a level have entries of this one key, all of them
-    /// are returned, those with the newest entries first; a lookup needs only the table that its
-    /// sequence number falls into. If tables overlap although they must not, or a range is damaged,
-    /// all tables that may hold the key are returned.
+    /// usually at most one. If several tables of a level have entries of this one key, returns them
+    /// all, those with the newest entries first. A lookup needs only the one that its sequence number
+    /// falls into. If tables overlap although they must not, or a range is damaged, returns all tables
+    /// that may hold the key.
     ///
-    /// Ranges are looked at only if the order of keys is a [known](known_comparator) one. With any other, all tables
-    /// are returned, and those of each of the levels 1 to 6 are in the order of their numbers.
+    /// Compares ranges only in a [known](known_comparator) key order. In any other, returns all tables, those of each
+    /// of the levels 1 to 6 in the order of their numbers.
     ///
     /// In a known order, if the ranges are sound, this costs one pass over level 0, and a few binary searches on each
     /// of the levels 1 to 6.

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! [`Database`] puts these files together. Reading neither writes nor locks, so a database that is
-//! open elsewhere can be looked at. [`Database::open`] sees such a database in a single state, though
+//! open elsewhere can be read. [`Database::open`] sees such a database in a single state, though
 //! its files may vanish at any time.
 //!
 //! Databases of LevelDB and goleveldb are read. Any bytes can be given: damage is an error, not a

@@ -131,7 +131,7 @@ fn number(digits: &str) -> Option<u64> {
 const COPY: [&str; 5] = ["copy", "kopie", "copie", "copia", "another"];
 const OF: [&str; 4] = ["of", "von", "de", "di"];
 
-/// The number in the name of a copy, in lower case and without its ending. All other words of the name tell that it is
+/// The number in the name of a copy, in lower case and without its ending. All other words of the name mark it as
 /// one: `5 (1)`, `5 copy 2`, `copy (2) of 5`.
 fn copied_number(stem: &str) -> Option<u64> {
     let words = |text| str::split(text, [' ', '(', ')', '-', '_']).filter(|word| !word.is_empty());

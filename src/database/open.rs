@@ -21,9 +21,8 @@ impl Database {
     /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
     /// read. Live tables and the log that the MANIFEST names are looked for once more if they are
     /// not in the listing, since they may have been written in the meantime. If tables or that log are missing
-    /// then, or the MANIFEST of a database is missing, damaged or cut off, everything is read
-    /// again, until a reading has no faults or only those of the reading before, or until there
-    /// have been 16 readings.
+    /// then, or the MANIFEST of a database is missing, damaged or cut short, reads everything again.
+    /// Stops when a reading has no problems or only those of the reading before, and after 16 readings.
     ///
     /// Tables may vanish later, while the writer continues. If a table cannot be opened, open the
     /// database again: the table's entries are then in other tables, which are listed.
@@ -34,15 +33,14 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io), with the path, if the folder cannot be listed. A fault of
+    /// [`Error::Io`](crate::Error::Io), with the path, if the folder cannot be listed. A problem of
     /// `CURRENT` or the MANIFEST is not an error here: it is kept for [`manifest`](Self::manifest).
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         Self::open_settled(|| Self::read(dir.as_ref()))
     }
 
-    /// Calls `read` until the database has no faults, or until all faults were already there in the
-    /// reading before, so that a writer at work cannot be the reason for them. Stops after
-    /// [`MAX_READINGS`] readings in any case.
+    /// Calls `read` until the database has no problems, or only those of the reading before, so that a
+    /// writer at work cannot be their reason. Stops after [`MAX_READINGS`] readings in any case.
     fn open_settled(mut read: impl FnMut() -> Result<Self>) -> Result<Self> {
         let mut database = read()?;
         for _ in 1..MAX_READINGS {
@@ -70,7 +68,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Returns `true` if a writer at work could be the reason for the faults: a MANIFEST that was
+    /// Returns `true` if a writer at work could be the reason for the problems: a MANIFEST that was
     /// replaced or is just being written, or tables that were removed after the MANIFEST was read.
     fn is_doubtful(&self) -> bool {
         match self.manifest() {
@@ -83,7 +81,7 @@ impl Database {
         }
     }
 
-    /// Returns `true` if all faults were already there in the reading `before`. Table numbers are never
+    /// Returns `true` if the reading `before` had all problems, too. Table numbers are never
     /// reused, so a table that is live in both readings was live all the time: if neither reading found its
     /// file, it is missing. The same holds for the log that the MANIFEST names.
     fn is_confirmed_by(&self, before: &Self) -> bool {
@@ -119,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// A database with faults is read again until a reading is sound or two consecutive readings
+    /// A database with problems is read again until a reading has none or two consecutive readings
     /// agree, but only a limited number of times.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]

@@ -65,7 +65,7 @@ pub trait Opener {
     /// Opens the table at `path`.
     ///
     /// To keep only a few tables open at a time, a scan may drop a table and open it again later. A scan also
-    /// tries to open a live table that was not listed: the error gives the reason why it is missing.
+    /// tries to open a live table that was not listed: the error explains why it is missing.
     ///
     /// # Errors
     ///

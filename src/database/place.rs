@@ -24,7 +24,7 @@ enum Role {
     },
 }
 
-/// A position in the list of files, or of those that could not be looked at.
+/// A position in the list of files, or of those that could not be read.
 #[derive(Clone, Copy)]
 enum FilePlace {
     Present(usize),

@@ -30,9 +30,9 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// an error the next call continues. If a newer version of a key is lost that way, an older version is returned
 /// instead, even if the newer version was a deletion.
 ///
-/// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
-/// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In
-/// that case, open the database again and seek to the last position.
+/// A table whose file has vanished, or has been replaced while it was closed, is one error with
+/// [`NotFound`](std::io::ErrorKind::NotFound). Then open the database again and seek to the last
+/// position.
 ///
 /// An [`Error::NeedRange`] from a source that waits for a part of a table loses no entry: once the range
 /// is there, the next call does what the failed call would have done.
@@ -73,7 +73,7 @@ pub struct Scan<'o, O: Opener = FileOpener> {
     /// The indices of the sources that are at an entry. Once all sources are started, this is a
     /// heap, with the entry on top that comes first in the direction of `way`.
     heap: Vec<usize>,
-    /// Set if the entry on top has been returned or passed over.
+    /// Set if the entry on top has been returned or skipped.
     consumed: bool,
     /// The numbers of live tables that have no file, in the order in which an error is returned for each.
     missing: std::vec::IntoIter<u64>,
@@ -96,7 +96,7 @@ pub struct Scan<'o, O: Opener = FileOpener> {
     saved: Option<Saved>,
     /// On the way back: set while a step is passing the versions of a key, also between calls if it failed.
     gathering: bool,
-    /// On the way back: the key at which the scan turned, whose versions are passed over.
+    /// On the way back: the key at which the scan turned, whose versions are skipped.
     skipped: Option<Vec<u8>>,
 }
 
@@ -234,9 +234,9 @@ impl<'o, O: Opener + 'o> Scan<'o, O> {
     ///
     /// # Errors
     ///
-    /// One error for each file, block or record that cannot be read or is damaged, one for each table with keys
-    /// that [only its metaindex tells how to split](crate::table::Table::key_format) if that cannot be read, and
-    /// one for each table whose keys are not in order. On a level above 0, all tables that do not overlap share one
+    /// One error for each file, block or record that cannot be read or is damaged, and for each table whose keys are
+    /// not in order. One also for each table whose metaindex cannot be read, if [only that shows how to
+    /// split](crate::table::Table::key_format) its keys. On a level above 0, all tables that do not overlap share one
     /// error about their order. For one log, at most 16 errors are returned one by one, and then one
     /// for all others. After each error, the next call continues.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]

@@ -221,7 +221,7 @@ impl<'o, O: Opener> Current<'o, O> {
     }
 
     /// Returns `true` if nothing of the table is left in this direction after a step with the result
-    /// `moved`. After damage, passes over the block. A table that is gone yields one error for all
+    /// `moved`. After damage, skips the block. A table that is gone yields one error for all
     /// that is left of it.
     fn is_done(&mut self, moved: &Result<bool>) -> bool {
         match moved {

@@ -53,7 +53,7 @@ impl VersionEdit {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) for a field that is cut off, a number that does not
+    /// [`Error::Corrupt`](crate::Error::Corrupt) for a field that is cut short, a number that does not
     /// fit, a level beyond 6, or a key too short for an internal key;
     /// [`Error::Unsupported`](crate::Error::Unsupported) for a field that LevelDB does not have;
     /// [`Error::Limit`](crate::Error::Limit) for a comparator's name of more than 4 KiB.

@@ -161,7 +161,7 @@ pub enum OtherFormat {
 }
 
 impl OtherFormat {
-    /// The number of bytes at the start of a file that tell whether it is encrypted.
+    /// The number of bytes at the start of a file that show whether it is encrypted.
     pub const START_LEN: usize = 16;
 
     /// The encryption of a file that begins with these bytes. `start` has at least the first 8 bytes.

@@ -158,7 +158,7 @@ fn bytes_are_made_fit_for_a_terminal() {
     assert_eq!(crate::escape(b"a~ \\\x1b[m\x7f\xff").to_string(), r"a~ \\\x1b[m\x7f\xff");
 }
 
-/// The kind depends on what is at fault, and downcasting gives the error itself back.
+/// The kind depends on the cause, and downcasting gives the error itself back.
 #[test]
 fn an_io_error_wraps_every_error() {
     let mut kinds = Vec::new();

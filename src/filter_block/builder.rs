@@ -15,15 +15,18 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 
 /// Writes the filter block of a table (LevelDB's `table/filter_block.cc`).
 ///
-/// The calls come in the order `(start_block add_key*)* finish`. Whenever a data block ends, call
-/// `start_block` with the offset of the next data block, then `add_key` with each key of that block.
+/// The calls come in the order `(start_block add_key*)* finish`. When a data block ends, the last
+/// included, call `start_block` with the offset of its end, where the next one starts. Then call
+/// `add_key` with each key of the next one. Without the call, lookups can miss the keys of the next
+/// block; after the last block, the bytes can differ from LevelDB's.
+///
 /// A key added before the first `start_block` belongs to offset 0. After [`finish`](Self::finish) the
 /// builder starts anew.
 ///
-/// The builder keeps the filters made so far and the keys of the current range, which lie end to
-/// end. Of 256 keys of several lengths it keeps only the [hashes](FilterPolicy::hash_key), eight bytes
-/// each, if the policy [takes hashes](FilterPolicy::takes_hashes). A range without keys takes no memory
-/// until `finish`, which gives it four bytes of the block.
+/// The builder keeps the filters made so far and the keys of the current range, end to end. It replaces
+/// 256 keys of several lengths by their [hashes](FilterPolicy::hash_key), eight bytes each, if the
+/// policy [takes hashes](FilterPolicy::takes_hashes). A range without keys takes no memory until
+/// `finish`, which gives it four bytes of the block.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -32,6 +35,7 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// builder.add_key(b"apple");
 /// builder.start_block(4096)?;
 /// builder.add_key(b"pear");
+/// builder.start_block(8192)?; // the end of the last data block
 /// let block = builder.finish()?;
 ///
 /// let reader = FilterBlockReader::new(BloomFilterPolicy::new(10), block);
@@ -112,14 +116,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Starts the data block at `block_offset` of the table. Keys added next belong to it.
     ///
-    /// Offsets have to ascend. Going back is possible only within the current range, whose filter is
-    /// not made yet. If `block_offset` lies beyond that range, the filter of the range is made.
+    /// Offsets may not be before the current range; its filter is not made yet. An offset beyond that
+    /// range makes the filter.
     ///
     /// # Errors
     ///
     /// On an error the builder is as before, unless the policy has broken its contract.
     ///
-    /// - [`Error::BlockOffsetOrder`] if the offset lies before the current range.
+    /// - [`Error::BlockOffsetOrder`] if the offset is before the current range.
     /// - [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
     ///   filters.
     /// - [`Error::OutOfMemory`] if there is too little memory.
@@ -203,6 +207,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// # Errors
     ///
     /// On an error `dst` is as before, and so is the builder, unless the policy has broken its contract.
+    /// Drop the builder then: after a key that the policy refuses, such as a short internal key, every
+    /// `finish` fails.
     ///
     /// - [`Error::Limit`] if the block is larger than its limit.
     /// - [`Error::OutOfMemory`] if there is too little memory.
@@ -231,8 +237,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Makes the filter of the pending keys behind those that count. Returns the length of the block with `count`
-    /// filters. Nothing counts, and the keys stay, until [`take_filter`](Self::take_filter).
+    /// Makes the filter of the pending keys, after those that count. Returns the length of the block with `count`
+    /// filters. The filter does not count, and the keys stay, until [`take_filter`](Self::take_filter).
     fn make_filter(&mut self, count: u64) -> Result<usize> {
         self.check_filters()?;
         // Of an attempt that failed.

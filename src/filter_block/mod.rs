@@ -8,7 +8,7 @@
 //! [base_lg: 1 byte]
 //! ```
 //!
-//! Filter i covers every data block whose offset in the file lies in
+//! Filter i covers every data block that starts in the file at an offset of
 //! `i << base_lg .. (i + 1) << base_lg`. A range in which no data block starts has an empty filter:
 //! no bytes, and the same offset as the next filter. All integers are little-endian.
 //!

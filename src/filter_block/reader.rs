@@ -14,11 +14,14 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 
 /// Looks keys up in the filters of a table (LevelDB's `table/filter_block.cc`).
 ///
-/// Any bytes are accepted. If base_lg or the offsets of a filter are malformed, every key "may
-/// match", and [`check`](Self::check) reports the damage. A data block without a filter may hold any
-/// key, too. An empty filter matches no key, unless the policy answers otherwise. As in LevelDB, no
-/// key matches a filter that starts and ends at the same offset beyond the filters, although `check`
-/// reports such a filter as well.
+/// Verify a checksum of the block first: wrong bytes can hide stored keys, even where
+/// [`check`](Self::check) finds nothing. A block has no checksum of its own. In a table its trailer has
+/// one, which opening the table verifies by default.
+///
+/// Takes any bytes, and answers as LevelDB does. With a bad base_lg every key may match, with bad offsets
+/// of a filter every key that it covers. So may every key beyond the last filter. No key matches an empty
+/// filter, unless the policy answers otherwise; nor one that is empty beyond the other filters, although
+/// `check` reports its offsets.
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.
@@ -39,16 +42,16 @@ const CACHED_OFFSETS: usize = 32 << 10;
 /// The bytes of one filter, according to its entries in the offset array.
 enum FilterSlice<'a> {
     At(&'a [u8]),
-    /// Empty, at an offset beyond the filters. As in LevelDB, every key is denied.
+    /// Empty, at an offset beyond the filters. As in LevelDB, it rules out every key.
     EmptyBeyond,
     Malformed,
 }
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
-    /// Reads `contents`, the block without its trailer. `policy` has to be the policy that made the
-    /// block's filters.
+    /// Reads `contents`, the block without its trailer: verify its checksum first. `policy` has to be
+    /// the one that made the block's filters.
     ///
-    /// This never fails, even if the contents are malformed: [`check`](Self::check) reports that.
+    /// Never fails: [`check`](Self::check) reports malformed contents.
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) = decode(contents.as_ref());
         Self { policy, contents, array_offset, num_filters, base_lg }
@@ -56,8 +59,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Returns `true` if `key` may be in the data block at `block_offset` of the table.
     ///
-    /// The answer is `false` only if the policy denies the key by the data block's filter, or if
-    /// that filter is empty.
+    /// Returns `false` only if that block's filter rules the key out, or is empty.
     #[inline]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
         self.ask(block_offset, |filter| self.policy.key_may_match(key, filter))
@@ -74,13 +76,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// each query, in the order of the queries.
     ///
     /// This is faster than one call for each query, especially if the block is too large for the
-    /// cache: the cache misses of several queries overlap. Neighbouring queries of the same filter
+    /// cache: the cache misses of several queries overlap. Consecutive queries of the same filter
     /// take the least time, so sort queries by block offset if you can.
-    ///
-    /// Lookups are faster if the block is in huge pages, since each query of a large block
-    /// otherwise also misses the cache of page addresses. On Linux, a program gets huge pages with
-    /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block into
-    /// that memory; `contents` can be any such buffer.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
         // The answer to a query that the policy leaves unanswered stays "may match".
@@ -170,7 +167,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Checks the block's tail, then the offsets of its filters in order, and reports the first
-    /// damage found.
+    /// damage found. Damage within a filter is not found.
     ///
     /// LevelDB itself never reports damage in a filter block. The check costs one pass over the
     /// offset array.
@@ -232,9 +229,6 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Iterates over all filters in order, each with the range of data-block offsets that it
     /// covers. A filter whose offsets are malformed yields [`Error::Corrupt`] instead of its bytes.
-    ///
-    /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to that range. Ranges beyond
-    /// `u64::MAX` are empty, and so are all ranges if base_lg is malformed.
     pub fn iter(&self) -> Filters<'_, P, B> {
         Filters { reader: self, indices: 0..self.num_filters }
     }
@@ -330,6 +324,8 @@ fn tail(contents: &[u8]) -> Option<(usize, usize, u8)> {
 }
 
 /// An iterator over the filters of a block, in order: see [`FilterBlockReader::iter`].
+///
+/// Ranges beyond `u64::MAX` are empty, and so are all ranges if base_lg is malformed.
 pub struct Filters<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     reader: &'a FilterBlockReader<P, B>,
     indices: Range<usize>,

@@ -1,4 +1,4 @@
-//! LevelDB's hash, and the hashes of its relatives.
+//! LevelDB's hash, and the hashes of other formats.
 
 #[allow(clippy::arithmetic_side_effects, reason = "shifts and sums over at most three bytes; hot")]
 mod leveldb;

@@ -8,8 +8,8 @@ use crate::lanes::{KeyPtrs, SLOT};
 
 /// Many keys of any lengths.
 pub(crate) trait AnyLenKeys: Copy {
-    /// Returns `count` keys, at most N, starting with key `from`. `None` if they cannot be read side by side where they
-    /// lie.
+    /// Returns `count` keys, at most N, starting with key `from`. `None` if they cannot be read side by side in
+    /// place.
     fn side_by_side<const N: usize>(&self, from: usize, count: usize) -> Option<KeyPtrs<'_, N>>;
 
     /// Returns a key by its number.
@@ -72,7 +72,7 @@ fn in_groups<const N: usize>(
     }
 }
 
-/// Hashes `count` keys that cannot be read side by side where they lie.
+/// Hashes `count` keys that cannot be read side by side in place.
 #[inline(never)]
 fn hash_apart<const N: usize>(
     keys: impl AnyLenKeys,

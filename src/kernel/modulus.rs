@@ -3,7 +3,7 @@
 /// Computes `n % divisor` for any 32-bit `n`, as the fractional part of `n / divisor`, times
 /// `divisor`.
 ///
-/// The result is exact for divisors up to 2^32: the fraction has 64 bits, enough to tell apart all
+/// The result is exact for divisors up to 2^32: the fraction has 64 bits, enough to distinguish all
 /// quotients of a 32-bit `n` and such a divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Modulus {

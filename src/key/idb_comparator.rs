@@ -55,7 +55,7 @@ impl IdbComparator {
 
     /// Returns `true` if `key` can be decoded and is in its canonical form: no key that equals it
     /// but has other bytes is in this form. A filter can be used only if all keys stored and all
-    /// keys looked up are in canonical form, since it may deny a key that equals a stored key with
+    /// keys looked up are in canonical form, since it may hide a key that equals a stored key with
     /// other bytes.
     ///
     /// In this form, ids and varints are as short as possible, an index entry with a sequence has a
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a value. Arrays can be nested as deeply as the length of the key allows, so this
+    /// Skips a value. Arrays can be nested as deeply as the length of the key allows, so this
     /// does not recurse. `None` if the value cannot be decoded.
     fn pass_value(&mut self) -> Option<()> {
         let mut values = 1_u64;

@@ -1,11 +1,11 @@
-//! The buffer of keys that lie end to end.
+//! The buffer of keys end to end.
 
 use std::fmt;
 
 use super::keys::{Keys, KeysIter, Starts};
 use crate::kernel;
 
-/// Owns keys that lie end to end. [`as_keys`](KeyBuf::as_keys) returns the view that a policy
+/// Owns keys end to end. [`as_keys`](KeyBuf::as_keys) returns the view that a policy
 /// takes.
 ///
 /// ```

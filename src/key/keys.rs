@@ -1,4 +1,4 @@
-//! Views of many keys that lie end to end in one run of bytes.
+//! Views of many keys end to end in one run of bytes.
 //!
 //! [`FilterBlockBuilder`](crate::FilterBlockBuilder) keeps its keys this way, as LevelDB does
 //! (`table/filter_block.h`), and hands them to a policy as a view. That needs no allocation for
@@ -12,7 +12,7 @@ use crate::kernel;
 use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 use crate::{Error, Result};
 
-/// A view of many keys that lie end to end. Copying the view copies no keys.
+/// A view of many keys end to end. Copying the view copies no keys.
 ///
 /// Keys are in the order in which they were added, and repeated keys are kept. Most policies count
 /// all of them ([`len`](Keys::len)) to choose the size of a filter.

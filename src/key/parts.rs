@@ -32,8 +32,8 @@ pub enum KeyFormat {
 }
 
 impl KeyFormat {
-    /// Splits an internal key into user key and tag, which is `sequence << 8 | type`. `None` if the
-    /// key is too short for its type.
+    /// Splits an internal key into user key and tag, `sequence << 8 | type` (fixed64, little-endian).
+    /// `None` if the key is too short for its type.
     #[inline]
     pub fn split(self, key: &[u8]) -> Option<(&[u8], u64)> {
         let (before, tag) = key.split_last_chunk::<TAG_LEN>()?;
@@ -102,7 +102,10 @@ impl KeyFormat {
     }
 }
 
-/// The parts of an internal key.
+/// The parts of an internal key: the user key, then `sequence << 8 | type` as eight bytes, the lowest first.
+///
+/// Newer entries of a user key come first. To seek to its newest, take the sequence number 2^56 - 1 and type 1, or type
+/// 3 and a time of 0 in Basho's format.
 ///
 /// ```
 /// use filterblock::{InternalKey, KeyFormat};
@@ -120,7 +123,7 @@ pub struct InternalKey<'a> {
     pub time: Option<u64>,
     /// The sequence number of the write, 56 bits.
     pub sequence: u64,
-    /// The type: 0 for a deletion, 1 for a value. Other types belong to relatives of LevelDB.
+    /// The type: 0 for a deletion, 1 for a value. Other types belong to other formats.
     pub kind: u8,
 }
 

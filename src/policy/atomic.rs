@@ -74,7 +74,7 @@ impl AtomicBloomFilter {
         Self::allocate(round_up(bit_array::wished_bits(keys, bits_per_key), keys)?, best_probes(bits_per_key))
     }
 
-    /// Returns a filter that is expected to let at most the share `p` of absent keys pass while it
+    /// Returns a filter with an expected false-positive rate of at most `p` while it
     /// holds no more than `keys` keys.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl AtomicBloomFilter {
     /// Removes all keys.
     ///
     /// This needs exclusive access: during an `add`, it could clear some of the key's bits and
-    /// leave the others, so that the key would be denied although it was added.
+    /// leave the others, so that the filter would hide a key that was added.
     pub fn clear(&mut self) {
         for word in &mut self.words {
             *word.get_mut() = 0;

@@ -13,10 +13,10 @@ use crate::{Error, Keys, Result};
 /// to whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
-/// The k for ten bits a key. It has loops of its own, since loops of a known length are faster.
+/// The k for ten bits per key. It has loops of its own, since loops of a known length are faster.
 const TEN_BITS: u8 = 6;
 
-/// The k for 16 bits a key, Riak's setting.
+/// The k for 16 bits per key, Riak's setting.
 const SIXTEEN_BITS: u8 = 11;
 
 /// The smallest number of bits that a new filter uses, a prime.
@@ -32,7 +32,7 @@ const PRIMES: usize = 12_498;
 /// filter, [`BloomFilterPolicy`].
 ///
 /// Use it only for tables that Basho's LevelDB wrote on x86-64: read with the wrong one of the two policies,
-/// a filter denies nearly all its keys. Keys of Riak's databases also need
+/// a filter hides nearly all its keys. Keys of Riak's databases also need
 /// [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy). A [`Table`](crate::table::Table)
 /// of internal keys with Basho's mark wraps the policy in it automatically.
 ///
@@ -69,10 +69,10 @@ pub struct BashoBloom2Policy {
 }
 
 impl BashoBloom2Policy {
-    /// Returns a policy for filters of `bits_per_key` bits a key. k is 0.69 * `bits_per_key`,
+    /// Returns a policy for filters of `bits_per_key` bits per key. k is 0.69 * `bits_per_key`,
     /// rounded down, at least 1 and at most 30. Riak uses [16](Self::default) bits.
     ///
-    /// It is an error to make a filter of more than `i32::MAX` bits a key, which the original's
+    /// It is an error to make a filter of more than `i32::MAX` bits per key, which the original's
     /// integer cannot hold, or of more than 2^32 - 8 bits in all.
     pub const fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
@@ -96,7 +96,7 @@ impl BashoBloom2Policy {
     }
 
     /// Returns the length of the bit array for `keys` keys, in bytes: the least length whose
-    /// modulus is at least the number of bits asked for.
+    /// modulus is at least the number of bits needed.
     fn array_len(&self, keys: usize) -> Result<usize> {
         let bits = bit_array::wished_bits(keys as u64, self.bits_per_key);
         if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {
@@ -139,7 +139,7 @@ impl BashoBloom2Policy {
 }
 
 impl Default for BashoBloom2Policy {
-    /// Returns the policy with 16 bits a key, Riak's setting.
+    /// Returns the policy with 16 bits per key, Riak's setting.
     fn default() -> Self {
         Self::new(16)
     }

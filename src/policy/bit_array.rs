@@ -27,7 +27,7 @@ pub(super) fn shape(filter: &[u8]) -> Option<FilterShape> {
     Some(FilterShape::bloom(bits(array), bits_set(array), probes.into()))
 }
 
-/// Measures a filter of LevelDB's encoding, in which k above 30 is reserved: such a filter denies no
+/// Measures a filter of LevelDB's encoding, in which k above 30 is reserved: such a filter rules out no
 /// key, unless its array is empty. `None` if the filter is empty.
 pub(super) fn leveldb_shape(filter: &[u8]) -> Option<FilterShape> {
     let shape = shape(filter)?;
@@ -89,7 +89,7 @@ fn append_area(dst: &mut Vec<u8>, len: usize, fill: impl FnOnce(&mut [u8])) -> R
     let start = dst.len();
     dst.resize(start.saturating_add(len), 0);
     let Some(area) = dst.get_mut(start..) else {
-        // An array left without bits would deny every key, so this is an error.
+        // An array left without bits would rule out every key, so this is an error.
         debug_assert!(false, "{start} bytes are gone");
         return Err(Error::out_of_memory("filter", needed));
     };
@@ -131,7 +131,7 @@ pub(super) fn all_set(array: &[u8], mut positions: impl Iterator<Item = u64>) ->
     }
 }
 
-/// Returns `true` if a bit is set. A bit beyond the array counts as set, so that it denies nothing.
+/// Returns `true` if a bit is set. A bit beyond the array counts as set, so that it rules out nothing.
 #[inline]
 pub(super) fn is_set(array: &[u8], position: u64) -> bool {
     debug_assert!(position < bits(array), "bit {position} of {} bytes", array.len());

@@ -17,11 +17,11 @@ const MAX_BITS: u64 = (1 << 31) - 64;
 /// The last row of Cassandra's table: the greatest number of buckets per element.
 const MAX_BUCKETS: u64 = 15;
 
-/// The largest K, more than any row asks for. Other values of the filter's last byte are free for
+/// The largest K, more than in any row. Other values of the filter's last byte are free for
 /// other encodings.
 const MAX_PROBES: u8 = 15;
 
-/// The K for ten bits a key, the usual setting. It has loops of its own, since loops of a known
+/// The K for ten bits per key, the usual setting. It has loops of its own, since loops of a known
 /// length are faster.
 const USUAL_PROBES: u8 = 7;
 
@@ -51,7 +51,7 @@ const FINEST: f64 = 0.000744;
 /// The Bloom filter of early Cassandra, `filterblock.CassandraBloomFilter1`.
 ///
 /// The encoding is this library's own: the filter files of Cassandra itself have another format.
-/// LevelDB opens tables with such filters, but does not use the filters.
+/// LevelDB opens tables with such filters, and ignores the filters.
 ///
 /// A filter takes its buckets (bits) for each key and 20 more bits, rounded up to whole words of
 /// eight bytes, and then one byte. Making a filter takes two passes over each key, and sets K bits
@@ -92,19 +92,19 @@ enum Sizing {
 }
 
 impl CassandraBloomPolicy {
-    /// Returns a policy for filters of `buckets_per_element` bits a key, raised to 1 or lowered to
+    /// Returns a policy for filters of `buckets_per_element` bits per key, raised to 1 or lowered to
     /// 15 if outside these limits, with the best K for that number of bits.
     ///
-    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has the
-    /// greatest whole number of bits a key that fits.
+    /// With more than about 143 million keys, 15 bits per key no longer fit. A filter then has the
+    /// greatest whole number of bits per key that fits.
     pub const fn new(buckets_per_element: u32) -> Self {
         Self { sizing: Sizing::Buckets(buckets_per_element) }
     }
 
-    /// Returns a policy for filters of the fewest bits a key, and then the fewest probes, for which
+    /// Returns a policy for filters of the fewest bits per key, and then the fewest probes, for which
     /// Cassandra's table promises the false-positive rate `p`.
     ///
-    /// A filter has at least two bits a key, for which the table promises a rate of 0.393.
+    /// A filter has at least two bits per key, for which the table promises a rate of 0.393.
     ///
     /// # Errors
     ///
@@ -126,8 +126,8 @@ impl CassandraBloomPolicy {
     ///
     /// # Errors
     ///
-    /// [`Error::FilterSize`] if one bit a key and the 20 extra bits do not fit below 2^31, or if too
-    /// few bits fit for the wanted rate.
+    /// [`Error::FilterSize`] if one bit per key and the 20 extra bits do not fit below 2^31, or too
+    /// few bits fit for the rate.
     pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
         const MOST_BITS: u64 = i32::MAX as u64 - EXCESS;
         let most = MOST_BITS.checked_div(keys).unwrap_or(MAX_BUCKETS).min(MAX_BUCKETS);

@@ -11,9 +11,9 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// Makes filters for sets of keys and looks keys up in them (LevelDB's
 /// `include/leveldb/filter_policy.h`).
 ///
-/// A filter may claim that an absent key is there, but never denies a key that is. For every key
-/// given to [`create_filter`](Self::create_filter), [`key_may_match`](Self::key_may_match) returns
-/// `true` for the filter that was appended. Answers depend on nothing but the arguments.
+/// An absent key may match; a stored key always does. For every key given to
+/// [`create_filter`](Self::create_filter), [`key_may_match`](Self::key_may_match) returns `true` for
+/// the filter that was appended. Answers depend on nothing but the arguments.
 ///
 /// A filter is stored under the policy's name. If the encoding changes so that old readers would
 /// misread it, the name has to change too.
@@ -21,7 +21,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// # Examples
 ///
 /// If the comparator ignores trailing spaces, keys that it considers equal need equal answers. So
-/// the filter is made from the part of each key that the comparator looks at:
+/// the filter is made from the part of each key that the comparator reads:
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, Keys, Result};
@@ -100,8 +100,8 @@ pub trait FilterPolicy: Send + Sync {
         false
     }
 
-    /// Returns the hash of `key`, if this policy looks at the key only through a hash. `None` (the
-    /// default) if the policy has no hash for this key, or for any key.
+    /// Returns the hash of `key`, if this policy uses only a hash of the key. `None` (the default) if
+    /// the policy has no hash for this key, or for any key.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         None
@@ -156,7 +156,7 @@ pub trait FilterPolicy: Send + Sync {
     }
 
     /// Measures a filter: the numbers of its bits, of its set bits and of the probes for a key, and
-    /// the resulting rate of false positives. This costs one pass over the filter.
+    /// the resulting false-positive rate. This costs one pass over the filter.
     ///
     /// `filter` can be any bytes if it comes from a damaged file. `None` (the default) if the bytes
     /// are not a filter of this policy, or have no such measures.
@@ -165,13 +165,13 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Returns `true` if this policy reads the filters under its name in tables of `origin`, a
-    /// relative of LevelDB. The default is `false`.
+    /// Returns `true` if this policy reads the filters under its name in tables of `origin`. The
+    /// default is `false`.
     ///
-    /// This matters if a relative gave one of LevelDB's names to another encoding. So far, this
+    /// This matters if a program other than LevelDB gave one of its names to another encoding. So far, this
     /// concerns filters under `leveldb.BuiltinBloomFilter2` in tables with
-    /// [Basho's mark](Origin::Basho). Such filters are left to policies that return `true`. If the
-    /// table is read without such a policy, every key may match.
+    /// [Basho's mark](Origin::Basho). Only policies that return `true` read such filters. Without
+    /// such a policy, every key may match.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn reads_dialect(&self, origin: Origin) -> bool {
         false
@@ -187,17 +187,17 @@ pub struct FilterShape {
     pub bits: u64,
     /// The number of bits that are set.
     pub bits_set: u64,
-    /// k, the number of bits that have to be set for a key to pass.
+    /// k, the number of bits that have to be set for a key to match.
     pub probes: u32,
-    /// The share of absent keys that pass, 0 to 1, as expected for independent hashes.
+    /// The false-positive rate, 0 to 1, as expected for independent hashes.
     pub expected_rate: f64,
 }
 
 impl FilterShape {
-    /// Returns the measures of a Bloom filter that probes `probes` of its bits: absent keys pass at
-    /// the rate of `(bits_set / bits)^probes`.
+    /// Returns the measures of a Bloom filter that probes `probes` of its bits. Its false-positive
+    /// rate is `(bits_set / bits)^probes`.
     ///
-    /// Without bits, no key passes. With bits but without probes, every key does.
+    /// Without bits, no key matches. With bits but without probes, every key does.
     #[must_use]
     pub fn bloom(bits: u64, bits_set: u64, probes: u32) -> Self {
         let exponent = i32::try_from(probes).unwrap_or(i32::MAX);
@@ -205,7 +205,7 @@ impl FilterShape {
         Self { bits, bits_set, probes, expected_rate }
     }
 
-    /// Returns the same measures with another rate, for filters that deny more or fewer keys than
+    /// Returns the same measures with another rate, for filters that rule out more or fewer keys than
     /// their bits suggest.
     #[must_use]
     pub fn with_expected_rate(self, expected_rate: f64) -> Self {

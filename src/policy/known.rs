@@ -1,5 +1,5 @@
 //! The policies whose names are found in tables, the policy for filters that cannot be read, and the
-//! relatives of LevelDB that leave a mark in their tables.
+//! formats that leave a mark in their tables.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,9 +22,9 @@ use crate::{Error, Keys, Result};
 ///
 /// [`LegacyBloomPolicy`] reads filters made with either hash, signed or unsigned.
 /// [`BashoBloom2Policy`](crate::policy::BashoBloom2Policy) is not among the policies: the caller
-/// has to ask for it.
+/// has to name it.
 pub fn default_read_policies() -> Vec<SharedPolicy> {
-    // The number of bits a key matters only for writing.
+    // The number of bits per key matters only for writing.
     let leveldbs: [SharedPolicy; 2] = [BloomFilterPolicy::new(10).into(), LegacyBloomPolicy::new(10).into()];
     let own = OWN_POLICIES.iter().map(|policy| policy.with_bits(10));
     let others: [SharedPolicy; 1] = [Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter"))];
@@ -65,7 +65,7 @@ impl OwnPolicy {
         self.short_name
     }
 
-    /// Returns the policy with this number of bits a key.
+    /// Returns the policy with this number of bits per key.
     pub fn with_bits(&self, bits_per_key: u32) -> SharedPolicy {
         (self.make)(bits_per_key)
     }
@@ -87,7 +87,7 @@ impl fmt::Debug for OwnPolicy {
 
 /// A policy for filters in an unknown encoding: every key may match. It makes no filters.
 ///
-/// Used as a table's policy, it gives access to the filter block's structure and denies no key.
+/// Used as a table's policy, it gives access to the filter block's structure and rules out no key.
 ///
 /// ```
 /// use filterblock::{FilterPolicy, OpaquePolicy};
@@ -131,7 +131,7 @@ impl FilterPolicy for OpaquePolicy {
     }
 }
 
-/// A relative of LevelDB that leaves its mark in the metaindex of its tables: see `Table::origin`.
+/// A format that leaves its mark in the metaindex of its tables: see `Table::origin`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Origin {

@@ -19,8 +19,8 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
 ///
-/// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is denied only if the
-/// filter denies both its unsigned and its signed hash. The hashes differ only for keys with a byte
+/// The default, [`LegacyHash::Either`], suits tables of unknown origin: the filter rules a key
+/// out only if it rules out both its unsigned and its signed hash. The hashes differ only for keys with a byte
 /// of 0x80 or above among the one to three bytes after the last whole four-byte word. For absent
 /// keys of this kind, the second hash costs a second lookup and about doubles the false positives.
 ///
@@ -49,7 +49,7 @@ pub struct LegacyBloomPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LegacyHash {
-    /// Reads with both hashes, so that no stored key is denied, whoever wrote the table. Writes
+    /// Reads with both hashes, so that no stored key is hidden, whoever wrote the table. Writes
     /// with the unsigned hash.
     #[default]
     Either,
@@ -60,10 +60,10 @@ pub enum LegacyHash {
 }
 
 impl LegacyBloomPolicy {
-    /// Returns a policy for filters of `bits_per_key` bits a key, read with [`LegacyHash::Either`].
+    /// Returns a policy for filters of `bits_per_key` bits per key, read with [`LegacyHash::Either`].
     /// k is 0.69 * `bits_per_key`, rounded down, at least 1 and at most 30.
     ///
-    /// As in goleveldb, k is computed in eight bits, which wrap around: at 372 bits a key, k is 1
+    /// As in goleveldb, k is computed in eight bits, which wrap around: at 372 bits per key, k is 1
     /// again.
     pub const fn new(bits_per_key: u32) -> Self {
         let probes = match ((bits_per_key as u64).saturating_mul(69) / 100) as u8 {
@@ -75,7 +75,7 @@ impl LegacyBloomPolicy {
         Self { bloom, hash: LegacyHash::Either }
     }
 
-    /// Returns the same policy with another hash. [`Unsigned`](LegacyHash::Unsigned) can deny
+    /// Returns the same policy with another hash. [`Unsigned`](LegacyHash::Unsigned) can hide
     /// stored keys in filters that [`Signed`](LegacyHash::Signed) has written, and vice versa.
     #[must_use]
     pub const fn with_hash(self, hash: LegacyHash) -> Self {
@@ -122,7 +122,7 @@ fn hash_key(key: &[u8]) -> KeyHash {
     KeyHash::from_pair(unsigned, to_signed_tail(unsigned, key))
 }
 
-/// Implemented in this crate for the same reason as for [`BloomFilterPolicy`].
+/// Here, as for [`BloomFilterPolicy`], so that filters are checked by optimized code.
 impl From<LegacyBloomPolicy> for SharedPolicy {
     fn from(policy: LegacyBloomPolicy) -> Self {
         Arc::new(policy)

@@ -9,10 +9,10 @@
 //! | [`BashoBloom2Policy`] | `leveldb.BuiltinBloomFilter2` | Riak's second kind |
 //! | [`CassandraBloomPolicy`] | `filterblock.CassandraBloomFilter1` | of early Cassandra |
 //! | [`Murmur3BloomPolicy`] | `filterblock.Murmur3BloomFilter1` | of Go's `bloom` libraries |
-//! | [`OpaquePolicy`] | given by the caller | of encodings that cannot be read: denies no key |
+//! | [`OpaquePolicy`] | given by the caller | of encodings that cannot be read: rules out no key |
 //!
-//! The first and the third have the same name, by Basho's choice. They are told apart by the mark
-//! in the tables of Basho's LevelDB, [`Origin::Basho`].
+//! The first and the third have the same name, by Basho's choice. [`Origin::Basho`], the mark in the
+//! tables of Basho's LevelDB, distinguishes them.
 //!
 //! Three policies wrap another policy, and choose the part of a key that the other policy sees:
 //!

@@ -11,7 +11,7 @@ const MIN_BITS: u64 = 64;
 /// The largest power of two that fits into a filter block with its 32-bit offsets.
 const MAX_BITS: u64 = 1 << 34;
 
-/// The k for ten bits a key, the usual setting. It has loops of its own, since loops of a known
+/// The k for ten bits per key, the usual setting. It has loops of its own, since loops of a known
 /// length are faster.
 const USUAL_PROBES: u8 = 7;
 
@@ -21,12 +21,12 @@ const MAX_PROBES: u8 = 64;
 /// The Bloom filter of Go's `bloom` libraries, `filterblock.Murmur3BloomFilter1`: it hashes keys
 /// with MurmurHash3, and its number of bits is a power of two.
 ///
-/// The encoding is this library's own. LevelDB opens tables with such filters, but does not use the
+/// The encoding is this library's own. LevelDB opens tables with such filters, and ignores the
 /// filters.
 ///
 /// A filter for n keys takes n * `bits_per_key` bits, rounded up to a power of two of at least 64,
-/// and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for. The
-/// additional bits lower the rate of false positives. The positions come from four 64-bit hashes,
+/// and one byte. A filter of more than 64 bits thus takes up to twice that. The
+/// additional bits lower the false-positive rate. The positions come from four 64-bit hashes,
 /// so large filters, and those with many probes, lose no accuracy to the hash. Making a filter
 /// takes a pass over each key, and sets k bits for it. A lookup takes a pass over the key, and
 /// reads up to k bits. The four hashes are more than a [`KeyHash`](crate::policy::KeyHash) holds,
@@ -63,15 +63,14 @@ pub struct Murmur3BloomPolicy {
 }
 
 impl Murmur3BloomPolicy {
-    /// Returns a policy for filters of at least `bits_per_key` bits a key. k is ln 2 *
+    /// Returns a policy for filters of at least `bits_per_key` bits per key. k is ln 2 *
     /// `bits_per_key`, rounded to the nearest integer, at least 1 and at most 64.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: best_probes(bits_per_key) }
     }
 
-    /// Returns a policy for filters of the fewest bits a key with which at most the share `p` of absent
-    /// keys is expected to pass. A filter's number of bits is then rounded up to a power of two, so even
-    /// fewer keys may pass.
+    /// Returns a policy for filters of the fewest bits per key with an expected false-positive rate of at
+    /// most `p`. Rounding a filter's bits up to a power of two can lower its rate further.
     ///
     /// # Errors
     ///
@@ -82,7 +81,7 @@ impl Murmur3BloomPolicy {
     }
 
     /// Returns the same policy with k = `probes`. Fewer probes than the best number take less time,
-    /// and let more absent keys pass.
+    /// at a higher false-positive rate.
     ///
     /// # Errors
     ///
@@ -103,7 +102,7 @@ impl Murmur3BloomPolicy {
     }
 }
 
-/// Returns the best k for `bits_per_key` bits a key.
+/// Returns the best k for `bits_per_key` bits per key.
 pub(super) fn best_probes(bits_per_key: u32) -> u8 {
     let probes = (f64::from(bits_per_key) * std::f64::consts::LN_2).round();
     probes.clamp(1.0, f64::from(MAX_PROBES)) as u8

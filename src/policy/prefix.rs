@@ -6,15 +6,15 @@ use std::fmt;
 use super::{FilterPolicy, FilterShape};
 use crate::{KeyBuf, Keys, Result};
 
-/// Makes another policy look only at a prefix of each key. The caller's function returns the length
-/// of the prefix.
+/// Gives another policy only a prefix of each key. The caller's function returns the length of the
+/// prefix.
 ///
 /// Such a filter answers for whole groups of keys: "is there any key of user 7?". If groups hold
 /// several keys, it is smaller than a filter over complete keys, since each group is counted once.
 ///
 /// The function always has to return the same length for the same key. With another function, or
-/// another version of it, stored keys may be denied. So the policy has a name of its own, under
-/// which tables store its filters, and the name has to change with the function.
+/// another version of it, stored keys may be hidden. So the policy has a name of its own in tables.
+/// Change the name with the function.
 ///
 /// A key without a prefix (`None`) is in no filter. Such a key may match any filter that is not
 /// empty. Keys with equal prefixes have equal answers, so keys that a comparator considers equal
@@ -85,7 +85,7 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy 
         }
         let before = dst.len();
         self.policy.create_filter(prefixes.as_keys(), dst)?;
-        // An empty filter would stand for a range without keys, and deny all keys.
+        // An empty filter would stand for a range without keys, and rule out all keys.
         if dst.len() == before && !keys.is_empty() {
             dst.push(0);
         }

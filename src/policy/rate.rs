@@ -3,12 +3,12 @@
 use super::BloomFilterPolicy;
 use crate::{Error, Result};
 
-/// Returns the share of absent keys that a Bloom filter of `bits` bits and `k` probes, made for `n`
-/// keys, is expected to let pass.
+/// Returns the expected false-positive rate of a Bloom filter of `bits` bits and `k` probes, made
+/// for `n` keys.
 ///
 /// A probe sets one of m = `bits` bits, each with the same probability, so it leaves a given bit
 /// unset with probability 1 - 1/m. All k * n probes of the keys leave it unset with probability
-/// (1 - 1/m)^(kn). An absent key passes if each of its k bits happens to be set:
+/// (1 - 1/m)^(kn). An absent key matches if each of its k bits happens to be set:
 ///
 /// (1 - (1 - 1/m)^(kn))^k, which is about (1 - e^(-kn/m))^k.
 ///
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// 0.6185^(m/n).
 ///
 /// The formula assumes independent probes. Filters that derive all probes from one 32-bit hash, as
-/// LevelDB's do, let more keys pass, especially those of few keys: at ten bits a key, 1.2 times the
+/// LevelDB's do, have higher rates, above all those of few keys: at ten bits per key, 1.2 times the
 /// rate with 40 keys and 1.05 times with 1,000. `n` counts each distinct key once.
 ///
 /// The result is 1 if `k` is 0, or if there are keys but no bits. Otherwise it is 0 if `n` is 0.
@@ -39,16 +39,16 @@ pub fn expected_false_positive_rate(bits: u64, k: u32, n: u64) -> f64 {
 }
 
 impl BloomFilterPolicy {
-    /// Returns a policy for filters of the fewest bits a key that let at most the share `p` of
-    /// absent keys pass, by [`expected_false_positive_rate`] for large filters, with k rounded down
-    /// as in [`new`](Self::new).
+    /// Returns a policy for filters of the fewest bits per key with a false-positive rate of at most `p`, by
+    /// [`expected_false_positive_rate`] for large filters, with k rounded down as in
+    /// [`new`](Self::new).
     ///
-    /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits a key, while ten would
+    /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits per key, while ten would
     /// suffice with the best k.
     ///
-    /// Small filters exceed `p`, since all probes of a key stem from one 32-bit hash. Filters for 0.01
-    /// were measured to let pass 1.3 times that share with ten keys, the share itself with 40, and
-    /// 0.9 times the share with 200 or more. For 0.001 the factors are 4.7, 1.9 and 1.0. In a
+    /// Small filters exceed `p`, since all probes of a key stem from one 32-bit hash. Measured rates of
+    /// filters for 0.01 are 1.3 times that with ten keys, the same with 40, and 0.9 times with 200 or
+    /// more. For 0.001 the factors are 4.7, 1.9 and 1.0. In a
     /// filter of n keys the rate never falls below n / 2^32, however many bits it has.
     ///
     /// # Errors
@@ -81,10 +81,10 @@ pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<(
     })
 }
 
-/// Returns the fewest bits a key with which large filters are expected to let at most the share `p`
-/// of absent keys pass. `probes` returns the number of probes for a number of bits a key.
+/// Returns the fewest bits per key with which large filters have an expected false-positive rate of at
+/// most `p`. `probes` returns the number of probes for a number of bits per key.
 pub(super) fn bits_per_key_for(p: f64, probes: impl Fn(u32) -> u8) -> Result<u32> {
-    /// The maximum number of bits a key to try: enough for 2^-64 with 16 probes or more.
+    /// The maximum number of bits per key to try: enough for 2^-64 with 16 probes or more.
     const MOST: u32 = 256;
     let rate = |bits_per_key: u32| {
         let k = f64::from(probes(bits_per_key));

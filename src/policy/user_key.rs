@@ -7,12 +7,13 @@ use super::{FilterPolicy, FilterShape, KeyHash, Origin, PREFETCHED};
 use crate::key::parts::TAG_LEN;
 use crate::{KeyFormat, Keys, Result};
 
-/// Makes another policy look at the user key only: the internal key without its last eight bytes.
+/// Gives another policy the user key only: the internal key without its last eight bytes.
 ///
 /// LevelDB wraps the policy of every database this way. The name stays the inner policy's.
 ///
-/// A key of fewer than eight bytes is not an internal key. A lookup of such a key returns `true`;
-/// making a filter for it fails with [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// Takes no user keys: one of eight bytes or more loses its end, and the filter can hide it. A shorter one may match
+/// in a lookup; making a filter for it fails with
+/// [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InternalFilterPolicy<P> {
     policy: P,
@@ -111,15 +112,16 @@ impl<P: FilterPolicy> fmt::Debug for InternalFilterPolicy<P> {
     }
 }
 
-/// Makes another policy look at the user key only, in Riak's databases. There, keys of types 2 and
-/// 3 have 16 bytes after the user key, not eight.
+/// Gives another policy the user key only, in Riak's databases. There, keys of types 2 and 3 have 16
+/// bytes after the user key, not eight.
 ///
 /// The name stays the inner policy's. For keys of LevelDB's own types, 0 and 1,
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) does the same. If any key of a
 /// filter has a time, making the filter copies the user keys.
 ///
-/// A key too short for its suffix is not an internal key. A lookup of such a key returns `true`;
-/// making a filter for it fails with [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// Takes no user keys: one that is long enough for a suffix loses its end, and the filter can hide it. A shorter one
+/// may match in a lookup; making a filter for it fails with
+/// [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct BashoInternalFilterPolicy<P> {
     policy: P,

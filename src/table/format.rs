@@ -17,7 +17,7 @@ pub(crate) const FILTER_PREFIX: &[u8] = b"filter.";
 /// The room for handles in the footer: two handles of the greatest length, which are four varints.
 const HANDLES_LEN: usize = 4 * MAX_VARINT64_LEN;
 
-/// Magics of relatives of LevelDB whose tables are laid out differently, as fixed64.
+/// Magics of formats whose tables are laid out differently, as fixed64.
 const OTHER_MAGICS: [(u64, &str); 2] = [
     (0x88e2_41b7_85f4_cff7, "RocksDB's"),
     (u64::from_le_bytes(*b"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3"), "Pebble's"),

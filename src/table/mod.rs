@@ -127,19 +127,19 @@
 //!
 //! 1. Opening reads the footer, then the index and the metaindex, then the filter block that the
 //!    metaindex names. They stay in memory.
-//! 2. A binary search in the index finds the first key at or after the one sought. If there is
-//!    none, the sought key is not in the table. Otherwise, the value there is the handle of the only
-//!    data block that can hold the sought key.
-//! 3. Filter `offset >> base_lg` covers that data block, `offset` being the handle's. If it denies
+//! 2. A binary search in the index finds the first key at or after the one looked up. If there is
+//!    none, the table does not hold the key. Otherwise, the value there is the handle of the only data
+//!    block that can hold it.
+//! 3. Filter `offset >> base_lg` covers that data block, `offset` being the handle's. If it rules out
 //!    the key, the lookup ends here, without reading anything.
 //! 4. The data block is read, its checksum verified, and its contents decompressed.
-//! 5. A binary search over the block's restarts finds the last one whose key is before the sought
-//!    key or, if there is none, the first restart. From there, entries are read one by one, up to the
-//!    first at or after the sought key.
+//! 5. A binary search over the block's restarts finds the last one whose key is before the key looked
+//!    up or, if there is none, the first restart. From there, entries are read one by one, up to the
+//!    first at or after the key.
 //!
 //! In the example, `pear` is after `b` and before `q`, so it can only be in the data block at 26.
-//! Filter 0 covers the first 2 KiB of the file, and it lets `pear` pass. The block's first entry is
-//! the one sought.
+//! Filter 0 covers the first 2 KiB of the file, and `pear` may match. The block's first entry is
+//! `pear`.
 
 mod block;
 mod codec;

@@ -24,10 +24,9 @@ impl Database {
     /// `lookups` is cleared first, and then has one result for each key, in the order of the keys.
     ///
     /// The live logs are read once. In nearly all databases, each table is opened at most once, unless opening it
-    /// fails. All keys sought in a table are looked up in one call of
-    /// [`Table::get_many_at`](crate::table::Table::get_many_at), in ascending order, so that most keys in one data
-    /// block share one read if 16 keys or more are sought in the table. Without a sound MANIFEST each key takes as
-    /// long as a [`get`](Self::get).
+    /// fails. Looks up all keys of a table in one call of [`Table::get_many_at`](crate::table::Table::get_many_at), in
+    /// ascending order. From 16 keys of a table on, most keys in one data block thus share one read. Without a
+    /// MANIFEST that can be used, each key takes as long as a [`get`](Self::get).
     ///
     /// Apart from the results, this first takes memory for the writes of the live logs, then a few hundred
     /// bytes for each key and one table at a time.
@@ -47,9 +46,9 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names a comparator other than that of the
-    /// options, and, with a sound MANIFEST, the first fault of any live log, since it may hide newer writes of any
-    /// key. In both cases `lookups` is empty. The result for a key may be any other error of [`get`](Self::get), such
-    /// as damage in a table that its lookup searches, or a missing table.
+    /// options. If the MANIFEST is used, also the first problem of any live log: it may hide newer writes of any key.
+    /// In both cases `lookups` is empty. The result for a key may be any other error of [`get`](Self::get), such as
+    /// damage in a table that its lookup searches, or a missing table.
     pub fn get_many(
         &self,
         user_keys: &[&[u8]],

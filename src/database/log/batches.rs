@@ -94,7 +94,7 @@ impl<R: Read> LogWrites<R> {
     /// # Errors
     ///
     /// Those of [`LogReader::read_record`], and [`Error::Corrupt`] for a batch that is too short,
-    /// whose writes cannot be told apart, or whose count or sequence numbers cannot be right. The
+    /// whose writes cannot be separated, or whose count or sequence numbers cannot be right. The
     /// writes before the damage in a batch have been returned by then, as LevelDB applies them.
     /// After [`Error::Io`] there are no more records; after any other error the next call continues
     /// with the next record.

@@ -94,13 +94,14 @@ impl<R: Read> LogReader<R> {
     ///
     /// After each of these errors, the next call continues after the damage:
     ///
-    /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
-    ///   rest of the block is lost, since the length of a damaged fragment cannot be trusted), a
-    ///   fragment of unknown type, a fragment out of place, and blank space within a record.
+    /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block. The rest
+    ///   of the block is lost, since the length cannot be trusted.
+    /// - [`Error::Corrupt`] for a fragment of unknown type or out of place, and blank space within a
+    ///   record.
     /// - [`Error::Limit`] for a record that is too long.
     ///
-    /// [`Error::Io`] if reading fails, or the source claims to have read more than it was asked
-    /// for. After such an error there are no more records.
+    /// [`Error::Io`] if reading fails, or the source returns a greater length than it was given
+    /// room for. Such an error ends the reading.
     pub fn read_record(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.record.clear();
         let mut started = None;
@@ -269,7 +270,7 @@ impl<R: Read> LogReader<R> {
 
 /// Appends the next `len` bytes of `source` to `block`, or all bytes left if there are fewer.
 ///
-/// [`Read::read_to_end`] would panic if a source claims to have read more than there was room for.
+/// [`Read::read_to_end`] would panic if a source returned a greater length than there was room for.
 fn fill(source: &mut impl Read, block: &mut Vec<u8>, len: usize) -> io::Result<()> {
     let start = block.len();
     block.resize(start.saturating_add(len), 0);

@@ -43,7 +43,7 @@ impl<'o, O: Opener + 'o> Scan<'o, O> {
     }
 
     /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last), to the last entry, and
-    /// after [`seek`](Self::seek), to the last entry before the key sought. Returns `false` at the
+    /// after [`seek`](Self::seek), to the last entry before the target. Returns `false` at the
     /// beginning.
     ///
     /// If the direction changes, each source, such as a level or a table of level 0, takes one step, which may
@@ -137,7 +137,7 @@ impl<'o, O: Opener + 'o> Scan<'o, O> {
         }
         self.way = None;
         // Tables that are opened after this are walked from their first or last entry, not from the
-        // key sought.
+        // target.
         self.start = None;
         self.leave();
         for (source, is_turned) in self.sources.iter_mut().zip(&mut self.ways) {

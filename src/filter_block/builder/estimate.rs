@@ -7,7 +7,7 @@ use crate::filter_block::TAIL_LEN;
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Returns the length in bytes that the block would have if it were finished now: the exact
     /// length for ranges that have ended, and the greatest possible one for the current range. This
-    /// takes hardly any time, so a writer can ask after each key whether its table is large enough.
+    /// takes hardly any time, so a writer can check after each key whether its table is large enough.
     ///
     /// `None` if the current range has keys and the policy does not know
     /// [how long](FilterPolicy::filter_len) their filter is.

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use super::positions::Positions;
 use super::registers::{load, rotate_right_17};
 
-/// The number of bits of a key that are set at a time: all six at ten bits a key.
+/// The number of bits of a key that are set at a time: all six at ten bits per key.
 const BITS: usize = 6;
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
@@ -77,7 +77,7 @@ impl<const N: usize> Rows<N> {
     /// Returns a pointer to N positions within `room`, not yet initialized. Modulo 4 KiB, their addresses differ from
     /// those of `area`, unless the two, aligned to 64 bytes, take more than 4 KiB together. If the addresses were equal
     /// modulo 4 KiB, a load of a position could wait for the store of a bit. In some processes, this would happen all
-    /// the time, depending on where stack and heap lie.
+    /// the time, depending on where stack and heap are.
     #[inline]
     pub(in crate::kernel) fn beside(room: &mut MaybeUninit<Self>, area: &[u8]) -> *mut u32 {
         let end = area.as_ptr_range().end.addr().next_multiple_of(64);

@@ -187,7 +187,7 @@ fn in_4_registers(filter: &[u8], probes: u8, h: u32) -> bool {
     has_bits_held::<64>(filter, probes, h)
 }
 
-/// Handles arrays of 8 to 511 bytes and up to six probes, as at ten bits a key.
+/// Handles arrays of 8 to 511 bytes and up to six probes, as at ten bits per key.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather6_small(array: &[u8], probes: u8, h: u32) -> bool {

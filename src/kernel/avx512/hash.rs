@@ -46,7 +46,7 @@ pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32
 
 /// Hashes keys in G groups of sixteen, the last of which may be half as large. Each step of a hash waits for
 /// the one before it. While one group waits, the CPU works on another. If the groups were hashed one after the
-/// other, too many instructions would lie between them for that.
+/// other, too many instructions would be between them for that.
 ///
 /// # Safety
 ///
@@ -83,7 +83,7 @@ unsafe fn hash_groups<const G: usize>(
     }
 }
 
-/// Hashes `4 * last + 4` keys of 16 bytes that lie end to end, in G groups of sixteen.
+/// Hashes `4 * last + 4` keys of 16 bytes end to end, in G groups of sixteen.
 ///
 /// # Safety
 ///
@@ -206,7 +206,7 @@ impl Group {
     }
 
     /// Mixes in the word with this number of each key. If that word directly follows the key's whole words,
-    /// it is kept as the rest instead. Later words are left out.
+    /// keeps it as the rest instead. Leaves out later words.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn step(&mut self, number: __m512i, column: __m512i) {
@@ -246,8 +246,8 @@ unsafe fn hash_at<const G: usize>(
     let fourth = |index: usize| first.wrapping_add(index.min(last) * 4 * stride);
     let mut h = [_mm512_set1_epi32(start as i32); G];
     let mut at = 0;
-    // Every fourth key is given by a pointer, and the keys in between by their distances from it, which takes
-    // fewer registers than sixteen pointers.
+    // Pointers to every fourth key, and distances from it to the keys in between, take fewer registers than sixteen
+    // pointers.
     let mut fourths: [[_; 4]; G] =
         std::array::from_fn(|group| [0, 1, 2, 3].map(|row| fourth(group * 4 + row)));
     while at + 16 <= len {

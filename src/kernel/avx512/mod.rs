@@ -39,7 +39,7 @@ impl Avx512 {
     /// Returns the proof that the CPU has AVX2.
     #[inline]
     pub(in crate::kernel) const fn avx2(self) -> Avx2 {
-        // SAFETY: `is_available` asks for AVX2, too.
+        // SAFETY: `is_available` checks AVX2, too.
         unsafe { Avx2::assume_available() }
     }
 

@@ -66,7 +66,7 @@ static RECIPROCALS: [u64; MAX_HELD + 1] = {
 /// An array of `64 * N - 63` to `64 * N` bytes, seen as N registers.
 ///
 /// A load touches all cache lines that its 64 bytes reach, even for bytes that the mask leaves out. If the
-/// array lies in N cache lines, these are loaded as they are. If it reaches into one more, then so do N loads
+/// array is in N cache lines, these are loaded as they are. If it reaches into one more, then so do N loads
 /// that begin at its start. In neither case is another cache line touched.
 #[derive(Clone, Copy)]
 struct Lines<'a, const N: usize> {

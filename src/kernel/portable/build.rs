@@ -16,7 +16,7 @@ fn positions(hash: u32, modulus: Modulus, probes: u8) -> impl Iterator<Item = us
 pub(in crate::kernel) fn set_spread(area: &mut [u8], probes: u8, hashes: &[u32]) {
     let modulus = Modulus::new(area.len() as u64);
     if probes == 6 {
-        // Ten bits a key, the usual setting. A loop of known length is a quarter faster.
+        // Ten bits per key, the usual setting. A loop of known length is a quarter faster.
         set_each(area, modulus, 6, hashes);
     } else {
         set_each(area, modulus, probes, hashes);

@@ -4,7 +4,7 @@ use crate::kernel::MAX_PROBES;
 use crate::kernel::modulus::Modulus;
 
 /// The greatest number of bytes of an array that are used. Positions are 32-bit hashes modulo the
-/// number of bits, so no position lies in the bytes after these.
+/// number of bits, so no position is in the bytes after these.
 const MAX_LEN: u64 = 1 << 29;
 
 /// A filter's bit array, with the modulus for positions in it.
@@ -59,7 +59,7 @@ pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
 
 #[inline(always)]
 pub(in crate::kernel) fn matches_inlined(h: u32, filter: &[u8]) -> bool {
-    // Ten bits a key, the usual setting, in an array whose reciprocal is known. This case has code of
+    // Ten bits per key, the usual setting, in an array whose reciprocal is known. This case has code of
     // its own, so that the other cases cost it no registers.
     if let Some((6, array)) = filter.split_last()
         && let Some(modulus) = Modulus::known(array.len())
@@ -95,7 +95,7 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
     let bits = Bits { array, modulus: modulus(array.len() as u64) };
     let delta = h.rotate_right(17);
     match probes {
-        // The numbers of probes at ten bits a key, the usual setting, and at five, without
+        // The numbers of probes at ten bits per key, the usual setting, and at five, without
         // counting.
         6 => bits.all(h, delta, 6),
         3 => bits.three(h, delta),

@@ -36,8 +36,7 @@ fn ascend(keys: &[Vec<u8>]) {
 
 #[test]
 fn ids_are_compared_as_numbers_and_come_first() {
-    // The keys that are spelled out have ids of 1, 1 and 1 bytes, of 1, 1 and 4, of 1, 2 and 1, or
-    // of 2, 1 and 1.
+    // Keys in bytes have ids of 1, 1 and 1 bytes, of 1, 1 and 4, of 1, 2 and 1, or of 2, 1 and 1.
     ascend(&[
         key([0, 0, 0], &[0]),
         key([1, 0, 0], &[0]),

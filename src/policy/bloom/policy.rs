@@ -19,7 +19,7 @@ const FEW: usize = 6;
 /// LevelDB's own Bloom filter (`util/bloom.cc`), `leveldb.BuiltinBloomFilter2`.
 ///
 /// A filter takes `bits_per_key` bits for each key, at least 64 in all, rounded up to whole bytes,
-/// and one more byte. At ten bits a key, about one absent key in a hundred passes. Making a filter
+/// and one more byte. At ten bits per key, the false-positive rate is about 1%. Making a filter
 /// hashes each key once, and sets k bits for it. A lookup hashes the key, and reads up to k bits.
 ///
 /// ```
@@ -47,11 +47,11 @@ pub struct BloomFilterPolicy {
 }
 
 impl BloomFilterPolicy {
-    /// Returns a policy for filters of `bits_per_key` bits a key. k is 0.69 * `bits_per_key`,
+    /// Returns a policy for filters of `bits_per_key` bits per key. k is 0.69 * `bits_per_key`,
     /// rounded down, at least 1 and at most 30.
     ///
-    /// With 0 bits a key, a filter has 64 bits and k = 1, the least possible, for any number of
-    /// keys. It is an error to make a filter of more than `i32::MAX` bits a key, which the
+    /// With 0 bits per key, a filter has 64 bits and k = 1, the least possible, for any number of
+    /// keys. It is an error to make a filter of more than `i32::MAX` bits per key, which the
     /// original's integer cannot hold, or of more than 2^32 bits in all.
     pub const fn new(bits_per_key: u32) -> Self {
         let probes = match (bits_per_key as f64 * 0.69) as u32 {
@@ -171,7 +171,7 @@ fn bits_of_64(hash: u32, probes: u8) -> u64 {
     let delta = hash.rotate_right(17);
     let bit = |number: u32| 1_u64.wrapping_shl(hash.wrapping_add(number.wrapping_mul(delta)));
     match probes {
-        // Ten bits a key, the usual setting.
+        // Ten bits per key, the usual setting.
         6 => bit(0) | bit(1) | bit(2) | bit(3) | bit(4) | bit(5),
         probes => (0..u32::from(probes)).fold(0, |bits, number| bits | bit(number)),
     }
@@ -189,8 +189,8 @@ pub(in crate::policy) fn hash_some(keys: Keys<'_>, from: usize, hashes: &mut [u3
     }
 }
 
-/// Implemented in this crate, so that even a caller compiled without optimization queries filters
-/// with optimized code.
+/// Here, so that filters are checked by optimized code even if the caller is compiled without
+/// optimization.
 impl From<BloomFilterPolicy> for SharedPolicy {
     fn from(policy: BloomFilterPolicy) -> Self {
         Arc::new(policy)
@@ -284,7 +284,7 @@ impl FilterPolicy for BloomFilterPolicy {
 mod tests {
     use super::*;
 
-    /// The limits are 2^32 bits, for any number of keys, and as many bits a key as the original's `int` can
+    /// The limits are 2^32 bits, for any number of keys, and as many bits per key as the original's `int` can
     /// hold.
     #[test]
     fn sizes_end_at_their_limits() {

@@ -15,7 +15,7 @@ use crate::{Error, Result, Structure};
 
 /// In a block with at most this many restarts, the keys at all restarts are prefetched.
 const PREFETCHED_RESTARTS: usize = 16;
-/// The greatest number of bytes of entries that are prefetched.
+/// Of entries, at most this many bytes are prefetched: a data block of the default size.
 const PREFETCHED_BYTES: usize = 4096;
 /// The length of nearly all processors' cache lines, in bytes.
 const CACHE_LINE: usize = 64;
@@ -50,7 +50,7 @@ impl Default for Block {
 
 /// The memory of a block's contents.
 pub(in crate::table) trait Contents: AsRef<[u8]> {
-    /// The bytes of `range`, which lies within the contents, as bytes that outlive the block.
+    /// Returns the bytes of `range`, which is within the contents, so that they outlive the block.
     fn into_view(self, range: Range<usize>) -> Result<Bytes>;
 }
 
@@ -97,7 +97,7 @@ impl EntryHeader {
 }
 
 /// An entry: the number of bytes that its key shares with the previous key, and the ranges of the
-/// key's other bytes and of the value, which lie within the block.
+/// key's other bytes and of the value, which are within the block.
 pub(in crate::table) struct Entry {
     pub(in crate::table) shared: usize,
     pub(in crate::table) key: Range<usize>,
@@ -141,7 +141,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         Self { max_key, ..self }
     }
 
-    /// The bytes of `range`, which has been checked to lie within the block, as bytes that outlive it.
+    /// Returns the bytes of `range`, which has been checked to be within the block, so that they outlive it.
     #[inline]
     pub(in crate::table) fn into_view(self, range: Range<usize>) -> Result<Bytes>
     where
@@ -205,7 +205,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         if shared != 0 || (non_shared | value_len) >= 0x80 {
             return self.entry(at).filter(|entry| entry.shared == 0).map(|entry| entry.key);
         }
-        // The sums cannot wrap: `at` lies within a slice, and no slice takes half of all addresses.
+        // The sums cannot wrap: `at` is within a slice, and no slice takes half of all addresses.
         let start = at.wrapping_add(3);
         let end = start.wrapping_add(non_shared.into());
         (end.wrapping_add(value_len.into()) <= self.entries_end).then_some(start..end)
@@ -238,7 +238,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         self.data().get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
     }
 
-    /// The keys at restarts. Only the starts of these keys are looked at.
+    /// The keys at restarts. Only the starts of these keys are read.
     #[inline]
     pub(in crate::table::block) fn probes(&self) -> Probes<'_> {
         let restarts = self.data().get(self.entries_end..).unwrap_or_default().as_chunks().0;
@@ -280,7 +280,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         }
         let value_len =
             usize::from(low & 0x7f) | usize::from(high) << 7 & usize::from(is_long).wrapping_neg();
-        // The sums cannot wrap: `at` lies within a slice, and no slice takes half of all addresses.
+        // The sums cannot wrap: `at` is within a slice, and no slice takes half of all addresses.
         let start = at.wrapping_add(3).wrapping_add(is_long.into());
         let value = start.wrapping_add(non_shared.into());
         let end = value.wrapping_add(value_len);
@@ -322,7 +322,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         ranges().ok_or_else(|| self.bad_ranges(at, header))
     }
 
-    /// The bytes of `range`, which has been checked to lie within the block.
+    /// The bytes of `range`, which has been checked to be within the block.
     #[inline]
     pub(in crate::table) fn bytes(&self, range: Range<usize>) -> &[u8] {
         debug_assert!(

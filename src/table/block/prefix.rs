@@ -77,7 +77,7 @@ impl LongStart {
     }
 }
 
-/// The keys at a block's restarts. Only the starts of these keys are looked at.
+/// The keys at a block's restarts. Only the starts of these keys are read.
 pub(super) struct Probes<'b> {
     pub(super) data: &'b [u8],
     /// The restarts and their number, as stored.
@@ -94,10 +94,9 @@ impl Probes<'_> {
         }
     }
 
-    /// Returns true if the key of the entry at restart `index`, without its last `SUFFIX` bytes, is before keys that
-    /// start like `sought`. `None` if the first 16 bytes do not decide, if the key has fewer than `SUFFIX` bytes, or if
-    /// the entry has an unusually long header, is damaged, or lies so close to the block's end that not enough bytes
-    /// follow.
+    /// Returns true if the key at restart `index`, without its last `SUFFIX` bytes, is before keys that start like
+    /// `sought`. `None` if the first 16 bytes do not decide, or the key has fewer than `SUFFIX` bytes. `None` also if
+    /// the entry has an unusually long header, is damaged, or is too close to the block's end.
     #[inline(always)]
     pub(super) fn is_before<const SUFFIX: usize>(&self, index: usize, sought: LongStart) -> Option<bool> {
         let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;
@@ -129,8 +128,8 @@ impl Probes<'_> {
 mod tests {
     use super::*;
 
-    /// Keys of every length up to 17, which repeat one byte or differ from such a key in one place, so that
-    /// two keys differ early, late or not at all.
+    /// Keys of every length up to 17 that repeat one byte, but for one place at most. Two of them differ early, late
+    /// or not at all.
     #[test]
     fn prefixes_and_starts_agree_with_a_plain_comparison() {
         let filled = |byte: u8| (0..18).map(move |len| vec![byte; len]);

@@ -1,4 +1,4 @@
-//! The codecs of LevelDB and its relatives, the compression types that stand for them, and the compression
+//! The codecs of LevelDB and other formats, the compression types that stand for them, and the compression
 //! that a table is written with.
 
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use crate::{Error, Structure};
 
 /// The compression that the contents of a block turn out to have.
 ///
-/// The compression type stored with a block is a number. LevelDB and its relatives disagree on the
+/// The compression type stored with a block is a number. LevelDB and other formats disagree on the
 /// meaning of numbers above 1, so only the contents reveal the codec. A cursor that has read the block
 /// returns its codec: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,8 +66,8 @@ impl Codec {
         }
     }
 
-    /// A meaning that a relative of LevelDB gives a compression type, and that this library does
-    /// not read. `None` if there is no such meaning.
+    /// A meaning that another format gives a compression type, and that this library does not
+    /// read. `None` if there is no such meaning.
     pub const fn foreign_name(id: u8) -> Option<&'static str> {
         match id {
             3 => Some("bzip2 in RocksDB"),
@@ -197,7 +197,7 @@ mod tests {
             assert!(Codec::Deflate.magic_matches(header));
         }
         assert!(!Codec::Zlib.magic_matches(b"\x78") && Codec::Lz4.magic_matches(b""));
-        // The check of both bytes holds in each of these headers, so the fault named above is the only one.
+        // The check of both bytes holds in each of these headers, so the error above is the only one.
         for header in [0x789c, 0x081d, 0x7785, 0x881c, 0x78bb_u16] {
             assert!(header.is_multiple_of(31), "{header:x}");
         }

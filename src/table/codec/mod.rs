@@ -1,5 +1,5 @@
-//! Compression of blocks, as LevelDB (`table/format.cc`, `table/table_builder.cc`) and its
-//! relatives use it.
+//! Compression of blocks, as LevelDB (`table/format.cc`, `table/table_builder.cc`) and other
+//! formats use it.
 
 mod compressor;
 mod decompress;

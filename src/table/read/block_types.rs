@@ -30,7 +30,7 @@ const MAX_TRAILERS: usize = 256;
 pub struct DataBlockTypes<'t, R> {
     table: &'t Table<R>,
     handles: DataBlocks<'t>,
-    /// The entry of the index after `group`, if it has been looked at.
+    /// The entry of the index after `group`, if it has been read.
     behind: Option<Result<BlockHandle>>,
     /// Blocks that are still to be returned.
     group: VecDeque<BlockHandle>,
@@ -49,7 +49,7 @@ impl<'t, R> DataBlockTypes<'t, R> {
 }
 
 impl<R: ReadAt> DataBlockTypes<'_, R> {
-    /// The offset of the block's trailer, or `None` if the block does not lie within the file.
+    /// The offset of the block's trailer, or `None` if the block is not within the file.
     fn trailer(&self, handle: BlockHandle) -> Option<u64> {
         let span = self.table.blocks.span(handle, handle.offset).ok()?;
         span.end().checked_sub(TRAILER_LEN as u64)
@@ -84,7 +84,7 @@ impl<R: ReadAt> DataBlockTypes<'_, R> {
             match self.table.blocks.read(start, len) {
                 Ok(bytes) => self.window = Some((start, bytes)),
                 Err(error) if error.needs_range() => return Err(self.table.in_file(error)),
-                // Each trailer is then read by itself, so that a fault in one does not hide the others.
+                // Each trailer is then read by itself, so that damage to one does not hide the others.
                 Err(_) => {}
             }
             self.passed = end;

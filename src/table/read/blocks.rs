@@ -38,7 +38,7 @@ impl BlockCursor<'static> {
     ///
     /// # Errors
     ///
-    /// If the block does not lie within the file, cannot be read or is damaged.
+    /// If the block is not within the file, cannot be read or is damaged.
     pub fn read<R: ReadAt>(source: R, handle: BlockHandle, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
         let span = blocks.span(handle, handle.offset)?;
@@ -133,7 +133,7 @@ impl<'t> BlockCursor<'t> {
     /// Decodes the current entry's value as the handle of another block. Values are handles in the
     /// index and the metaindex.
     ///
-    /// The handle is not checked against the file: the other block may lie outside the file.
+    /// The handle is not checked against the file: the other block may be outside the file.
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ use crate::{Error, Result, Structure};
 /// ```
 ///
 /// One data block is in memory at a time, and each takes one read. Within a block, moving from entry to entry
-/// allocates nothing once the buffer for keys has grown. Filters are not asked.
+/// allocates nothing once the buffer for keys has grown. Filters are not checked.
 ///
 /// Keys that share their beginning with the previous key have to be put together. Such keys count against
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
@@ -63,7 +63,7 @@ pub struct Cursor<'t, R> {
     /// The limit on output, in bytes.
     max_output: u64,
     /// The end of the block entered last, or 0 before the first block and at the start of a seek. `None` if
-    /// blocks may lie in any order in the file.
+    /// blocks may be in any order in the file.
     end: Option<u64>,
     ended: bool,
 }
@@ -91,7 +91,7 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Turns the table into a cursor that owns it, before the first entry. Such a cursor is for
-    /// walks through files that are not trusted: data blocks that do not lie in the file in the order
+    /// walks through files that are not trusted: data blocks that are not in the file in the order
     /// of the index are an error, in either direction. Each byte of the file is thus decoded at most
     /// once until the next seek or change of direction.
     /// [`skip_block`](Cursor::skip_block) goes on after damage.
@@ -271,7 +271,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// Counts the key of the entry just reached, if it was put together: keys that share a long
-    /// beginning can together be many times the size of their block, and code that asks for these
+    /// beginning can together be many times the size of their block, and code that reads these
     /// keys reads all of their bytes. Returns true.
     #[inline]
     fn count_key(&mut self) -> Result<bool> {

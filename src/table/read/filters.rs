@@ -1,4 +1,4 @@
-//! Finding the filter block in a table's metaindex, or the reason why it is not used.
+//! Finds the filter block in a table's metaindex, or why it is not used.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::table::format::{BlockHandle, FILTER_PREFIX, is_whole_table_filter, or
 use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure};
 
 /// LevelDB's name for its filters. Basho uses it for another encoding: read as LevelDB's, Basho's
-/// filters deny nearly every key.
+/// filters hide nearly every key.
 const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
 /// The greatest length, in bytes, of a name that is put together from shared and own bytes, unless
-/// a longer name is sought. A name that the metaindex stores in one piece may be longer, since it
+/// a longer name is looked up. A name that the metaindex stores in one piece may be longer, since it
 /// takes no further memory.
 pub(in crate::table) const MAX_NAME: usize = 4096;
 
@@ -25,7 +25,7 @@ pub(in crate::table) const MAX_NAME: usize = 4096;
 #[derive(Clone, Default)]
 pub(in crate::table) struct Filters {
     pub(in crate::table) origin: Option<Origin>,
-    /// The reason why the origin is not known: the metaindex, which bears the mark, cannot be read.
+    /// Why the origin is not known: the metaindex, which bears the mark, cannot be read.
     pub(in crate::table) doubt: Option<Arc<Error>>,
     pub(in crate::table) found: Option<FilterEntry>,
     pub(in crate::table) reader: Option<FilterBlockReader<SharedPolicy>>,
@@ -42,7 +42,7 @@ pub(in crate::table) struct FilterEntry {
 /// The policy of filters that were found.
 #[derive(Clone)]
 enum Asked {
-    /// A policy that was asked for, or an opaque policy in its place. `None` once the reader has taken
+    /// A policy of the options, or an opaque policy in its place. `None` once the reader has taken
     /// the policy.
     For(Option<SharedPolicy>),
     /// Another policy, with this name. The filter block is then not read.
@@ -71,7 +71,7 @@ impl Filters {
     }
 
     /// Finds the filters of the first policy of `options` that the metaindex names or, if there is none,
-    /// the reason why the table's filters are not used. Names are compared in full.
+    /// why the table's filters are not used. Names are compared in full.
     pub(in crate::table) fn find(metaindex: &Block, options: &ReadOptions) -> Self {
         Self::try_find(metaindex, options).unwrap_or_else(Self::unreadable)
     }
@@ -195,7 +195,7 @@ fn not_ours(handle: BlockHandle) -> Error {
     }
 }
 
-/// The error for filters of a policy that was not asked for.
+/// The error for filters of a policy that the options lack.
 fn unknown(name: &[u8], handle: BlockHandle, policies: usize) -> Error {
     Error::Unsupported {
         what: Structure::FilterBlock,

@@ -43,8 +43,8 @@ impl<R> Table<R> {
         self.index.key_format()
     }
 
-    /// The error for a stored key whose type asks for a time if only the metaindex, which cannot be read, tells whether
-    /// it has one.
+    /// The error for a stored key whose type calls for a time, if only the metaindex, which cannot be read, shows
+    /// whether it has one.
     #[inline]
     pub(crate) fn doubt_about(&self, key: &[u8]) -> Option<Error> {
         let doubt = self.index.doubt.as_ref()?;
@@ -93,7 +93,7 @@ impl<R> Table<R> {
     /// two keys is about the compressed size of the data between them. If the table has
     /// [no metaindex](Self::metaindex_handle), its offset counts as 0.
     ///
-    /// For a key that is not after all keys, this is the offset that filters are asked with
+    /// For a key that is not after all keys, this is the offset to check filters with
     /// ([`FilterBlockReader::key_may_match`](crate::FilterBlockReader::key_may_match)).
     ///
     /// This reads nothing. If the index is damaged, the result is the offset of the metaindex, as
@@ -135,7 +135,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// If the block does not lie within the file, cannot be read or is damaged.
+    /// If the block is not within the file, cannot be read or is damaged.
     pub fn block_cursor(&self, handle: BlockHandle) -> Result<BlockCursor<'_>> {
         Ok(BlockCursor::new(self.block(handle, Block::default())?, self.path.as_deref()))
     }
@@ -146,14 +146,14 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// If the block does not lie within the file, or if its compression type cannot be read.
+    /// If the block is not within the file, or if its compression type cannot be read.
     pub fn compression_of(&self, handle: BlockHandle) -> Result<u8> {
         let id = self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.compression(span));
         id.map_err(|error| self.in_file(error))
     }
 
     /// Iterates over the data blocks with the compression type stored after each, as
-    /// [`compression_of`](Self::compression_of) returns it. Trailers that lie close together are
+    /// [`compression_of`](Self::compression_of) returns it. Trailers close together are
     /// read together, up to 64 KiB of the file at a time. If the blocks are in order and all reads
     /// succeed, no byte is read twice.
     pub fn data_block_types(&self) -> DataBlockTypes<'_, R> {

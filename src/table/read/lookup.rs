@@ -75,10 +75,10 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
-    /// filter denies it. Without a filter only the index decides.
+    /// filter rules it out. Without a filter only the index decides.
     ///
-    /// In a database's tables, `key` is an internal key, as for [`get`](Self::get): for a user key, the answer means
-    /// nothing, and [`may_contain_at`](Self::may_contain_at) has the right one.
+    /// In a database's tables, `key` is an internal key, as for [`get`](Self::get): for a user key, the answer may be
+    /// false though an entry is stored. [`may_contain_at`](Self::may_contain_at) takes user keys.
     ///
     /// This reads nothing and, with LevelDB's index, allocates nothing.
     ///
@@ -152,10 +152,11 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the table was opened without internal keys,
-    /// [`Error::Unsupported`] if the entry is neither a value nor a deletion, and an error if the
-    /// index or the data block is damaged, if the data block cannot be read, or if the metaindex cannot be read and
-    /// the lookup meets a key that [only the metaindex tells how to split](Self::key_format).
+    /// - [`Error::InvalidOption`] if the table was opened without internal keys.
+    /// - [`Error::Unsupported`] if the entry is neither a value nor a deletion.
+    /// - Any error of an index or data block that is damaged or cannot be read.
+    /// - The metaindex's error, if the lookup meets a key that [only the metaindex shows how to
+    ///   split](Self::key_format).
     pub fn get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
         self.try_get_at(user_key, sequence, ()).map_err(|error| self.in_file(error))
     }
@@ -253,7 +254,7 @@ impl<R: ReadAt> Table<R> {
         let is_it = |at: &Position| self.is_same_key(at.key(block), key);
         let mut is_stored = at.is_some_and(is_it);
         if !is_stored && self.user_order.is_some() {
-            // Versions of the key that are newer than the version sought come before it.
+            // Versions of the key that are newer than the version looked up come before it.
             let (time, greatest) = match self.key_format() {
                 KeyFormat::Basho => (&[0; TAG_LEN][..], EXPIRING),
                 _ => (&[][..], VALUE),
@@ -289,7 +290,7 @@ fn value_bytewise(block: Block<impl Contents>, key: &[u8]) -> Result<Option<Byte
     found.map(|_| at.into_value(block)).transpose()
 }
 
-/// A user key, and the internal key by which it is sought.
+/// A user key, and the internal key to look it up by.
 struct Sought<'k> {
     key: &'k [u8],
     user_key: &'k [u8],
@@ -297,7 +298,7 @@ struct Sought<'k> {
     is_bashos: bool,
 }
 
-/// Appends to `to` the internal key by which a user key is sought.
+/// Appends to `to` the internal key to look up a user key by.
 #[inline]
 pub(super) fn put_sought(to: &mut Vec<u8>, user_key: &[u8], sequence: u64, is_bashos: bool) {
     to.extend_from_slice(user_key);
@@ -309,7 +310,7 @@ pub(super) fn put_sought(to: &mut Vec<u8>, user_key: &[u8], sequence: u64, is_ba
     put_fixed64(to, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
 }
 
-/// The result for a user key, according to the first entry at or after the internal key sought.
+/// The result for a user key, according to the first entry at or after the internal key looked up.
 #[inline]
 pub(super) fn lookup_of(
     block: Block<impl Contents>,

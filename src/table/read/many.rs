@@ -130,7 +130,7 @@ impl<R: ReadAt> Ask for Get<'_, R> {
 /// User keys, as [`Table::get_at`] looks them up.
 struct GetAt<'a, R> {
     table: &'a Table<R>,
-    /// The internal keys sought for `user_keys`.
+    /// The internal keys to look up for `user_keys`.
     keys: &'a [&'a [u8]],
     user_keys: &'a [&'a [u8]],
     sequence: u64,

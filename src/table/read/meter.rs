@@ -29,13 +29,13 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The number of times that sources were asked for bytes. A block that is searched where it lies
+    /// The number of times that sources were read. A block that is searched in place
     /// in the source's own memory counts as one read.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// The number of bytes that sources were asked for. Checksums are computed over no other bytes.
+    /// The number of bytes read from sources. Checksums are computed over no other bytes.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
@@ -71,7 +71,7 @@ impl Meter {
 /// and threads: use one meter for all tables, or one for each level. Lookups without a meter count
 /// nothing, and cost no extra instruction.
 ///
-/// A lookup counts if it checked a filter. If the key may match, the search of the data block tells whether it is
+/// A lookup counts if it checked a filter. If the key may match, the search of the data block shows whether it is
 /// stored. A lookup that fails in the data block counts as a check only.
 ///
 /// ```

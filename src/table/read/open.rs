@@ -10,7 +10,7 @@ use crate::table::format::{BlockHandle, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Index and metaindex are read together if at most this many bytes lie between them.
+/// Index and metaindex are read together if at most this many bytes are between them.
 const MAX_GAP: u64 = 4 << 10;
 
 /// An uncompressed metaindex in the file's tail is copied if it has at most this many bytes: copying takes less time
@@ -95,7 +95,7 @@ enum Index {
 }
 
 impl Index {
-    /// Verifies the index, whose stored bytes `stored` lie in the tail, and decodes it if it is compressed.
+    /// Verifies the index, whose stored bytes `stored` are in the tail, and decodes it if it is compressed.
     fn of(blocks: &BlockReader<&dyn ReadAt>, tail: &ReadChunk, stored: &[u8], offset: u64) -> Result<Self> {
         let room = blocks.memory_budget(1, 0);
         match blocks.plain(stored, offset, room)? {
@@ -215,9 +215,9 @@ fn metaindex_block(
     blocks.entries(stored, span.offset, room, &mut Vec::new())
 }
 
-/// Limits the length of the keys of an index that have to be put together to that of the file, or
-/// to [`MIN_MAX_KEY`] if the file is shorter, since a compressed index of a small file may hold a
-/// key longer than the file. The size of the index is a limit as well.
+/// Limits the length of the index's keys that have to be put together: to that of the file, or to
+/// [`MIN_MAX_KEY`] if the file is shorter. A compressed index of a small file may hold a key longer
+/// than the file. The size of the index is a limit as well.
 pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
     let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     index.with_max_key(max_key)
@@ -238,7 +238,7 @@ fn read_tail(blocks: &BlockReader<&dyn ReadAt>, footer_at: u64, tail_size: usize
     }
 }
 
-/// Reads the index as stored, and takes the metaindex from `tail` or, if both blocks lie close
+/// Reads the index as stored, and takes the metaindex from `tail` or, if both blocks are close
 /// together, reads it with the index.
 ///
 /// The metaindex returned is `None` if it is still to be read, or if the table has no metaindex within the

@@ -145,9 +145,11 @@ impl ReadOptions {
     /// Sets whether the keys are a database's internal keys: user key, then sequence number and type in eight bytes.
     /// Default: false. A [`Database`](crate::database::Database) sets it for the tables that it opens itself.
     ///
-    /// If they are, the comparator orders the user keys ([`InternalKeyComparator`]), and filters are asked about the
-    /// user key ([`InternalFilterPolicy`]). All tables in a database's folder have such keys. In tables with [Basho's
-    /// mark](Origin::Basho), keys with a time have 16 bytes after the user key.
+    /// A database's tables need it: without it stored keys are hidden. Other tables must not have it.
+    ///
+    /// If set, the comparator orders the user keys ([`InternalKeyComparator`]), and filters are checked for the user
+    /// key ([`InternalFilterPolicy`]). In tables with [Basho's mark](Origin::Basho), keys with a time have 16 bytes
+    /// after the user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
     }

@@ -30,7 +30,7 @@ impl<T> Part<T> {
         }
     }
 
-    /// The share of `usage`, the memory that this part keeps, that lies outside the table itself.
+    /// The share of `usage`, the memory that this part keeps, that is outside the table itself.
     pub(super) fn held(&self, usage: usize) -> usize {
         match self {
             Self::Own(_) => usage.saturating_sub(size_of::<T>()),
@@ -65,7 +65,7 @@ pub struct TableIndex {
     /// error gives the reason.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
-    /// The reason why the origin is not known, if the metaindex cannot be read.
+    /// Why the origin is not known, if the metaindex cannot be read.
     pub(super) doubt: Option<Arc<Error>>,
     /// Identifies this opened table within the process.
     pub(super) identity: Identity,
@@ -112,14 +112,14 @@ impl fmt::Debug for TableIndex {
     }
 }
 
-/// The filters of an open table, if it has any, or the reason why they are not used.
+/// The filters of an open table, if it has any, or why they are not used.
 ///
 /// A cache may keep them after the table has been dropped: see
 /// [`Table::filter_part`](super::Table::filter_part) and [`Table::from_parts`](super::Table::from_parts).
 pub struct TableFilter {
     pub(super) filters: Filters,
     /// Equal to the identity of the index that these filters belong to. With the index of another
-    /// table, these filters would deny keys that are in that table.
+    /// table, these filters would hide keys that are in that table.
     pub(super) identity: Identity,
 }
 

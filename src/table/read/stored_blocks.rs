@@ -16,7 +16,7 @@ const READ_AHEAD: usize = 128 << 10;
 /// The blocks of a table as they are stored, with their trailers. All checksums are verified,
 /// whatever the table's options say.
 ///
-/// Data blocks have to lie end to end from the start of the file, in the order of the index. Thus
+/// Data blocks have to be end to end from the start of the file, in the order of the index. Thus
 /// no block is copied twice, however often the index names it.
 pub(in crate::table) struct StoredBlocks<'t, R> {
     table: &'t Table<R>,

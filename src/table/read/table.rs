@@ -25,7 +25,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// # Reads
 ///
-/// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]).
+/// Opening gets the source's length, then reads the last 64 KiB ([`ReadOptions::tail_size`]).
 /// For most tables that is all: **one read**. Parts that begin before these bytes take one more
 /// read for index and metaindex together, or two if they are apart, and one for the filter block:
 /// **at most four**. If a read of several parts together fails, more reads follow: each part is then
@@ -47,7 +47,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// No bytes make a method panic or wait forever. In addition to the errors named with each method,
 /// all methods that read return
 ///
-/// - [`Error::Io`] if the source fails or returns a different number of bytes than asked for,
+/// - [`Error::Io`] if the source fails or returns another number of bytes than it should,
 /// - [`Error::NeedRange`] if the source returns that error,
 /// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block that the method needs
 ///   is damaged, of an unknown kind, or too large.
@@ -157,9 +157,12 @@ impl<R> Table<R> {
         self
     }
 
-    /// The filters, if the table has any that can be read and whose policy was asked for. Filters that
-    /// would be misread by that policy come with an [`OpaquePolicy`](crate::OpaquePolicy) instead, for
-    /// which every key may match: see [`filter_error`](Self::filter_error).
+    /// The filters, if the table has any that can be read and whose policy is one of the
+    /// [options'](ReadOptions::filter_policies). Filters that would be misread by that policy come with an
+    /// [`OpaquePolicy`](crate::OpaquePolicy) instead, for which every key may match: see
+    /// [`filter_error`](Self::filter_error).
+    ///
+    /// Takes internal keys if the table was opened with [`internal_keys`](ReadOptions::internal_keys).
     ///
     /// The filters may be malformed ([`FilterBlockReader::check`]). Their answers are then those of
     /// LevelDB.
@@ -167,16 +170,15 @@ impl<R> Table<R> {
         self.filter.as_ref()?.filters.reader.as_ref()
     }
 
-    /// The reason why filters are not used though the table may have some: the metaindex or the
-    /// filter block could not be read, or the filters are not in an encoding that was asked for.
-    /// `None` if all is well, even if no filters were asked for, or if the table was written without
-    /// filters or without a metaindex. Also `None` if the table was
-    /// [opened from parts](Self::from_parts) without filters.
+    /// Why filters are not used though the table may have some: the metaindex or the filter block
+    /// could not be read, or no policy of the options reads the filters. `None` if filters are used, if the
+    /// options have no policy, or if the table was written without filters or without a metaindex. Also
+    /// `None` if the table was [opened from parts](Self::from_parts) without filters.
     ///
-    /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
-    /// asked for, or that this build cannot decompress the metaindex or the filter block. In a
+    /// [`Error::Unsupported`] means that no policy of the options reads the filters, which may be
+    /// right, or that this build cannot decompress the metaindex or the filter block. In a
     /// table with [Basho's mark](Origin::Basho), filters under the name
-    /// `leveldb.BuiltinBloomFilter2` would deny stored keys if they were read as LevelDB's filters.
+    /// `leveldb.BuiltinBloomFilter2` would hide stored keys if they were read as LevelDB's filters.
     /// [`filter`](Self::filter) then gives access to the structure of the filter block, with an
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. There is no such
     /// access to a RocksDB filter of the whole table, since it is not a filter block.
@@ -213,14 +215,13 @@ impl<R> Table<R> {
         self.index.share(TableIndex::copy)
     }
 
-    /// The filters, if any, or the reason why they are not used, for a cache to hold. `None` only if
+    /// The filters, if any, or why they are not used, for a cache to hold. `None` only if
     /// the table was [opened from parts](Self::from_parts) without this part.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
         self.filter.as_ref().map(|filter| filter.share(TableFilter::copy))
     }
 
-    /// Opens a table again from its parts. This reads nothing, and does not ask the source for its
-    /// length.
+    /// Opens a table again from its parts. This reads nothing, not even the source's length.
     ///
     /// `source` has to be a source of the same file as before. The options are those of the first
     /// opening. Without `filter`, every key may match, as in a table written without filters.

@@ -9,13 +9,12 @@ use bytes::Bytes;
 use super::{ReadAt, beyond_end};
 use crate::Error;
 
-/// Parts of a file that have been fetched: usually the file's end, and other parts that were asked
-/// for.
+/// Parts of a file that have been fetched: usually the file's end, and other parts as needed.
 ///
 /// Reading never waits for the file. A range within one part is returned without a copy. If bytes
 /// are missing, the error is [`Error::NeedRange`]: an asynchronous caller fetches the range that the
 /// error names, [inserts](FetchedRanges::insert) it and tries again, with the same table or
-/// [`Cursor`](crate::table::Cursor). Only bytes that are really missing are asked for.
+/// [`Cursor`](crate::table::Cursor). Requests only bytes that are missing.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -43,7 +42,7 @@ impl FetchedRanges {
     /// Returns a source that holds `bytes`, which start at `offset` of a file of `file_len` bytes.
     ///
     /// `bytes` may be empty: the error of the first read then names the range to fetch. By default,
-    /// [`Table::open`](crate::table::Table::open) asks for the last 64 KiB, which is all that it
+    /// [`Table::open`](crate::table::Table::open) reads the last 64 KiB, which is all that it
     /// needs of most tables.
     pub fn new(file_len: u64, offset: u64, bytes: Bytes) -> Self {
         let fetched = Self { file_len, parts: RwLock::default() };
@@ -167,7 +166,7 @@ mod tests {
         Bytes::from_static(&FILE[range])
     }
 
-    /// The range that `read_at` asks for.
+    /// The range that `read_at` needs.
     fn missing(fetched: &FetchedRanges, offset: u64, len: usize) -> (u64, usize) {
         match fetched.read_at(offset, len).unwrap_err().downcast::<Error>() {
             Ok(Error::NeedRange { offset, len }) => (offset, len),

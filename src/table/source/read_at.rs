@@ -78,7 +78,7 @@ pub trait ReadAt {
 
     /// The same bytes as [`read_at`](Self::read_at) returns, if the source has them in memory. Default: `None`.
     ///
-    /// Most lookups then search an uncompressed block where it lies, and read nothing but the value that they find. A
+    /// Most lookups then search an uncompressed block in place, and read nothing but the value that they find. A
     /// source that passes reads on to another source should pass these calls on, too.
     #[inline]
     fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
@@ -113,7 +113,7 @@ fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<Range<usiz
         .ok_or_else(|| beyond_end(offset, len, source_len as u64))
 }
 
-/// Each read copies. Most lookups do not read an uncompressed block, but search it where it lies, and copy only the
+/// Each read copies. Most lookups do not read an uncompressed block, but search it in place, and copy only the
 /// value.
 impl ReadAt for [u8] {
     fn len(&self) -> io::Result<u64> {
@@ -132,7 +132,7 @@ impl ReadAt for [u8] {
     }
 }
 
-/// Each read copies. Most lookups do not read an uncompressed block, but search it where it lies, and copy only the
+/// Each read copies. Most lookups do not read an uncompressed block, but search it in place, and copy only the
 /// value. Turn the vector into [`Bytes`] to avoid all copies.
 ///
 /// [`Bytes`]: https://docs.rs/bytes/1/bytes/struct.Bytes.html
@@ -167,7 +167,7 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Each read is one system call, or more if the system returns fewer bytes than asked for. Reads may run on many
+/// Each read is one system call, or more if the system returns fewer bytes than requested. Reads may run on many
 /// threads at the same time.
 ///
 /// With the feature `advise`, on Linux, Android and FreeBSD, the system starts to read the ranges that
@@ -194,7 +194,7 @@ impl ReadAt for std::fs::File {
         use rustix::fs::{Advice, fadvise};
         for range in ranges {
             let len = std::num::NonZeroU64::new(range.end.saturating_sub(range.start));
-            // Advice may fail: the read that follows reports the fault.
+            // Advice may fail: the read that follows reports the error.
             let _ = len.map(|len| fadvise(self, range.start, Some(len), Advice::WillNeed));
         }
     }

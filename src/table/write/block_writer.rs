@@ -88,7 +88,7 @@ fn write_stored(
     Ok(handle)
 }
 
-/// Writes all of `bytes` as [`Write::write_all`] does, and counts them. If a writer claims to have
+/// Writes all of `bytes` as [`Write::write_all`] does, and counts them. If a writer reports to have
 /// written more than it was given, that is an error, not a panic.
 fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Result<()> {
     while !bytes.is_empty() {

@@ -125,7 +125,8 @@ impl WriteOptions {
         self
     }
 
-    /// Sets whether the keys are a database's internal keys: user key, then sequence number and type. Default: false.
+    /// Sets whether the keys are a database's internal keys: user key, then `sequence << 8 | type` (fixed64,
+    /// little-endian). Default: false.
     ///
     /// If they are, the keys are ordered by [`InternalKeyComparator`], and their filters made by
     /// [`InternalFilterPolicy`], as in LevelDB's databases. A key of fewer than eight bytes is an error.

@@ -51,8 +51,8 @@ use crate::{Error, Result, Structure, quote};
 /// well. The old filter block is not read, so it may be damaged, and so may the metaindex, which
 /// leads to nothing else in LevelDB's tables.
 ///
-/// Data blocks have to lie end to end from the start of the file, in the order of the index, as
-/// LevelDB and its relatives write them. Each byte is therefore copied at most once. To limit how
+/// Data blocks have to be end to end from the start of the file, in the order of the index, as
+/// LevelDB writes them. Each byte is therefore copied at most once. To limit how
 /// much of an untrusted file is decoded, open it with
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output).
 ///
@@ -70,7 +70,7 @@ use crate::{Error, Result, Structure, quote};
 /// - the index, as stored and decoded;
 /// - for each filter policy the memory of a [`TableBuilder`](crate::table::TableBuilder#memory).
 ///
-/// Measured for 0.9 GB of data (8.6 million 16-byte keys, 100-byte values, 10 bits a key), with the
+/// Measured for 0.9 GB of data (8.6 million 16-byte keys, 100-byte values, 10 bits per key), with the
 /// open table: 42 MB with `base_lg` 11, 309 MB with 63, and 16 MB without policies.
 #[must_use = "a table is complete only once it is finished"]
 pub struct Rewriter<'t, R, W: Write> {
@@ -104,9 +104,9 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// # Errors
     ///
     /// - [`Error::InvalidOption`] if the options are invalid.
-    /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since the blocks that
-    ///   they lead to would be lost, if it bears the mark of a [relative](crate::Origin) of LevelDB, or if
-    ///   it is compressed in a way that this build cannot read.
+    /// - [`Error::Unsupported`] if the metaindex has entries that are not filters: the blocks that they
+    ///   lead to would be lost. Also if it bears the mark of [another format](crate::Origin), or is
+    ///   compressed in a way that this build cannot read.
     /// - [`Error::Corrupt`] if the index is damaged, [`Error::Limit`] if the index, the metaindex or a name
     ///   in the metaindex is too large.
     /// - [`Error::Io`] or [`Error::NeedRange`] if the index or the metaindex cannot be read.
@@ -273,7 +273,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     }
 }
 
-/// Checks that a metaindex names only filters, and bears no mark of a relative of LevelDB. Returns its codec.
+/// Checks that a metaindex names only filters, and bears no mark of another format. Returns its codec.
 fn check_metaindex(metaindex: &Block) -> Result<Codec> {
     let mut at = Position::with_max_key(MAX_NAME);
     while at.next(metaindex)? {

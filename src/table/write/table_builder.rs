@@ -49,7 +49,7 @@ use crate::{Error, Result};
 ///   each;
 /// - the index: for each data block a key, shortened if the next key allows that, and up to 31
 ///   bytes;
-/// - for each filter policy its filters (at 10 bits a key, 1.25 bytes for each key) and 16 bytes a
+/// - for each filter policy its filters (at 10 bits per key, 1.25 bytes for each key) and 16 bytes a
 ///   filter. While [`finish`](Self::finish) writes them, there is a second copy, with 4 bytes for
 ///   every range of `1 << base_lg` bytes;
 /// - for each filter policy the keys of the current range or their hashes, and at most 8 more bytes
@@ -57,7 +57,7 @@ use crate::{Error, Result};
 ///   Larger ranges have more keys, and with `base_lg` 63 the one range has all keys of the table.
 ///
 /// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
-/// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,
+/// 100-byte values, 10 bits per key): 36 MB with `base_lg` 11, of which the filters take two thirds,
 /// 31 MB with 20, and 243 MB with 63.
 #[must_use = "a table is complete only once it is finished"]
 pub struct TableBuilder<W: Write> {

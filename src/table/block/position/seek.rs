@@ -19,7 +19,7 @@ pub(in crate::table) const INTERNAL: InternalKeyComparator = InternalKeyComparat
 /// assumed to be in the cache.
 pub(super) const CACHED_STEPS: usize = 1 << 6;
 
-/// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then the bytes
+/// The key of an entry found bytewise: the first `shared` bytes of the target, then the bytes
 /// in the range `rest` of the block.
 pub(in crate::table) struct Found {
     shared: usize,
@@ -140,7 +140,7 @@ impl Position {
     }
 
     /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order without their last `SUFFIX` bytes.
-    /// `start` is the start of the key sought, without that key's last `SUFFIX` bytes. If starts are equal or not
+    /// `start` is the start of the target, without that key's last `SUFFIX` bytes. If starts are equal or not
     /// known, `is_before` decides.
     #[inline(always)]
     pub(super) fn enter_by_starts<const SUFFIX: usize>(
@@ -177,12 +177,12 @@ impl Position {
     }
 
     /// Moves from a restart to the entry at the next restart, if no other entry is between the two, as in an index: the
-    /// search has compared the keys of both, and the second key is not before the key sought. Otherwise does not move,
+    /// search has compared the keys of both, and the second key is not before the target. Otherwise does not move,
     /// and returns false.
     #[inline(always)]
     fn pass_known(&mut self, block: &Block<impl AsRef<[u8]>>) -> bool {
         // The search does not compare the key at the first restart, which may be at or after the
-        // key sought.
+        // target.
         if self.next_restart == 0 {
             return false;
         }
@@ -195,7 +195,7 @@ impl Position {
         true
     }
 
-    /// The next restart and the entry there, if no other entry lies between this restart and that one.
+    /// The next restart and the entry there, if no other entry is between this restart and that one.
     #[inline(always)]
     fn known(&self, block: &Block<impl AsRef<[u8]>>) -> Option<(usize, Entry)> {
         let right = self.next_restart.checked_add(1)?;
@@ -226,8 +226,8 @@ impl Position {
     }
 
     /// Scans by the first eight bytes of keys, which distinguish nearly all keys from `target`. Returns `None`, and
-    /// does not move, if `target` has fewer than eight bytes, if all keys are before `target`, if an entry has an
-    /// unusually long header or key or is damaged, or if a key would have to be put together to be compared.
+    /// does not move, if `target` has fewer than eight bytes, or if all keys are before it. The same holds if an entry
+    /// is damaged or has an unusually long header or key, or if a key would have to be put together to be compared.
     #[inline(always)]
     fn scan_starts(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Option<Found> {
         let sought = Start::of(target);

@@ -10,7 +10,7 @@ use crate::key::parts::TAG_LEN;
 use crate::table::block::Block;
 use crate::table::block::prefix::LongStart;
 
-/// The greatest number of keys that are sought together. The cache lines that they need fit even in the
+/// The greatest number of keys looked up together. The cache lines that they need fit even in the
 /// smallest caches.
 pub(in crate::table) const TOGETHER: usize = 32;
 /// The first steps of all searches of a block read the same few restarts, fewer than this number. These
@@ -21,7 +21,7 @@ const CACHED_STEPS: usize = 1 << 9;
 /// damaged where the search has read it.
 pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 
-/// A key that is sought between two restarts.
+/// A key that is looked up between two restarts.
 #[derive(Clone, Copy)]
 struct Sought<'k> {
     key: &'k [u8],

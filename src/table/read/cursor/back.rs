@@ -20,7 +20,7 @@ impl<R: ReadAt> Cursor<'_, R> {
     /// Moves to the previous entry. Returns false if there is none; the cursor is then at no entry
     /// until the next seek. The same holds for a new cursor, which is before the first entry.
     ///
-    /// A damaged block is an error here, while LevelDB passes over it and goes on with the previous
+    /// A damaged block is an error here, while LevelDB skips it and goes on with the previous
     /// block. To do as LevelDB does, call [`skip_block`](Self::skip_block) after the error.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl<R: ReadAt> Cursor<'_, R> {
     }
 
     /// Moves to the last entry of the block `self.before` or, if that is `None`, of the block before the one
-    /// that the index is at. Passes over blocks without entries.
+    /// that the index is at. Skips blocks without entries.
     fn go_back(&mut self) -> Result<bool> {
         loop {
             let handle = match self.before {
