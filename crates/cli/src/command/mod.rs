@@ -194,3 +194,23 @@ impl Arguments {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn each_command_is_in_the_help_and_has_a_schema_for_its_json() {
+        let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+        for command in Arguments::command().get_subcommands() {
+            let name = command.get_name();
+            assert!(TEMPLATE.contains(&format!("\n  {name} ")), "{name} is not in TEMPLATE");
+            let has_json = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
+            // `get` prints what `scan` does.
+            let has_schema = name == "get" || schemas.join(format!("{name}.json")).exists();
+            assert!(!has_json || has_schema, "{name}.json is not in docs/schema");
+        }
+    }
+}
