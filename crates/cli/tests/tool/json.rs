@@ -754,7 +754,7 @@ fn verify_of_a_sound_table() {
 }
 
 #[test]
-fn verify_with_findings() {
+fn verify_with_problems() {
     let folder = folder();
     let none = [[0; 8].as_slice(), &[6]].concat();
     let known = Known::with_filters(b"", [none.clone(), none]);

@@ -303,7 +303,7 @@ fn what_cannot_be_looked_at_is_status_2() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_outweighs_findings() {
+fn what_cannot_be_looked_at_outweighs_problems() {
     let folder = folder();
     let denying = file(&folder, "denying.ldb", filtered(|filter| filter[..10].fill(0)));
     let missing = folder.path().join("missing.ldb");
@@ -547,7 +547,7 @@ fn disorder_is_a_finding_where_the_order_is_known() {
 }
 
 #[test]
-fn many_findings_are_counted() {
+fn many_problems_are_counted() {
     let mut crafted = Crafted::default();
     let places: Vec<_> = (0..100).map(|_| crafted.block(b"bad")).collect();
     let index: Vec<(&[u8], Place)> = places.into_iter().map(|place| (&b"x"[..], place)).collect();
@@ -558,7 +558,7 @@ fn many_findings_are_counted() {
 
 /// The page that `--help` points to explains every code.
 #[test]
-fn the_findings_are_documented() {
+fn the_problems_are_documented() {
     const PAGE: &str = "docs/problems.md";
     let page = std::fs::read_to_string(tables::testdata().join("..").join(PAGE)).unwrap();
     let documented: Vec<_> = page.split('`').skip(1).step_by(2).collect();

@@ -94,7 +94,7 @@ fn tables_that_are_missing_or_of_another_size() {
 }
 
 #[test]
-fn unused_tables_are_no_findings() {
+fn unused_tables_are_no_problems() {
     let copy = levels();
     let with_another_number = |name: &str, note: &str| {
         let path = copy.path().join(name);

@@ -181,12 +181,12 @@ impl Sample {
         match (user_part, whole) {
             _ if self.asked == 0 => Err(match &self.unsupported {
                 Some(error) => format!("no data block could be read: {error}"),
-                None => "no filter has a key to deny".to_owned(),
+                None => "no filter covers a sampled key".to_owned(),
             }),
             (true, false) => Ok(KeyFormat::Internal),
             (false, true) => Ok(KeyFormat::User),
             (true, true) => Err("the keys tried match either way".to_owned()),
-            (false, false) => Err("the filters deny keys that are there, either way".to_owned()),
+            (false, false) => Err("the filters hide stored keys either way".to_owned()),
         }
     }
 
