@@ -270,7 +270,7 @@ fn without_a_manifest_there_are_tables_still() {
     fs::remove_file(copy.path().join("000010.log")).unwrap();
     let (line, page) = report(copy.path(), 0, &[]);
     assert_eq!(line, "fine");
-    assert!(page.words().contains("neither levels nor ranges of keys are known"));
+    assert!(page.words().contains("levels and ranges of keys are not known here"));
     assert!(page.words().contains("a folder of tables without a MANIFEST"));
 }
 
