@@ -151,6 +151,8 @@ fn stale_text(report: &RepairReport) -> Option<String> {
     let left_out = report.data.sums.left_out;
     // All values are left out, or none is.
     let deleted = match left_out {
+        // Not all are listed.
+        0 if report.stale_keys.len() as u64 != number => 0,
         0 => report.stale_keys.iter().filter(|key| key.data.is_deletion).count() as u64,
         _ => number.saturating_sub(left_out),
     };
