@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use filterblock::LegacyHash;
 use filterblock_engine::page::repair_page;
 use filterblock_engine::repair::{Prefer, RepairRequest};
@@ -32,12 +32,13 @@ const EXIT_INCOMPLETE: u8 = 5;
 /// and blocks with one wrong bit, which is corrected. What is lost, and which keys may be stale, is reported by range.
 #[derive(Args)]
 #[command(after_help = help::short(EXAMPLES, &STATUSES), after_long_help = help::long(EXAMPLES, MORE, &STATUSES))]
+#[command(group(ArgGroup::new("how").required(true).multiple(true).args(["to", "dry_run"])))]
 pub(crate) struct Arguments {
     /// The folder of the damaged database
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// The folder of the new database; it must not exist
-    #[arg(long, value_name = "NEW", required_unless_present = "dry_run")]
+    /// The folder of the new database, new or empty
+    #[arg(long, value_name = "NEW")]
     to: Option<PathBuf>,
     /// Write nothing; report what would be saved
     #[arg(long)]
@@ -114,21 +115,22 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     if report.error.is_some() {
         page = Page::None;
     }
-    let shown = match page {
-        Page::Standard => console.write_all(repair_page(dir, &report).html().as_bytes()),
-        _ if arguments.json => report.write_json(dir, &mut *console),
-        _ if report.error.is_some() => Ok(()),
-        _ => text::repair::write(dir, &report, arguments.verbose, console),
-    };
-    let status = match page {
+    let is_shown = matches!(page, Page::Standard);
+    let (status, written_page) = match page {
         Page::File(file, output) => match file.finish_with(repair_page(dir, &report).html().as_bytes()) {
-            Ok(()) => status,
+            Ok(()) => (status, Some(output)),
             Err(error) => {
                 console.message_about(output, format_args!("{error}; only the page could not be written"));
-                EXIT_ERROR
+                (EXIT_ERROR, None)
             }
         },
-        _ => status,
+        _ => (status, None),
+    };
+    let shown = match () {
+        () if is_shown => console.write_all(repair_page(dir, &report).html().as_bytes()),
+        () if arguments.json => report.write_json(dir, &mut *console),
+        () if report.error.is_some() => Ok(()),
+        () => text::repair::write(dir, &report, written_page, arguments.verbose, console),
     };
     let written = shown.and_then(|()| console.flush());
     if let (Some(target), Err(error)) = (&report.data.target, &written)

@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use filterblock::escape_path;
-use filterblock_engine::report::{RepairReport, RepairRole, RepairedFile};
-use filterblock_engine::text::{RepairText, count, repair_text, size};
+use filterblock_engine::report::{RepairReport, RepairRole, RepairedFile, RepairedKind};
+use filterblock_engine::text::{RepairText, count, counted, repair_text, size};
 
 use super::labelled::{paragraph, terminal_lines};
 use crate::io::{Console, Tone};
@@ -14,10 +14,11 @@ use crate::io::{Console, Tone};
 const MOST: usize = 20;
 const LABEL_WIDTH: usize = 9;
 
-/// `is_verbose`: file by file as well.
+/// `page`: the page that was written. `is_verbose`: file by file as well.
 pub(crate) fn write(
     database: &Path,
     report: &RepairReport,
+    page: Option<&Path>,
     is_verbose: bool,
     console: &mut Console,
 ) -> io::Result<()> {
@@ -35,7 +36,11 @@ pub(crate) fn write(
     let mut last = "";
     for (label, text) in &rows {
         let label = if *label == last { "" } else { label };
-        for (number, line) in terminal_lines(console, LABEL_WIDTH + 2, text).iter().enumerate() {
+        let text = match (text.strip_suffix("--page"), page) {
+            (Some(start), Some(page)) => format!("{start}{}", escape_path(page)),
+            _ => text.clone(),
+        };
+        for (number, line) in terminal_lines(console, LABEL_WIDTH + 2, &text).iter().enumerate() {
             let label = if number == 0 { label } else { "" };
             writeln!(console, "  {label:LABEL_WIDTH$}{line}")?;
         }
@@ -44,6 +49,9 @@ pub(crate) fn write(
     facts.iter().try_for_each(|fact| paragraph(console, 2, fact))?;
     if is_verbose {
         files(report, console)?;
+    }
+    if let Some(page) = page {
+        paragraph(console, 2, &format!("The page is {}.", escape_path(page)))?;
     }
     if !next.is_empty() {
         paragraph(console, 2, &next)?;
@@ -77,6 +85,13 @@ fn facts_of(file: &RepairedFile) -> String {
     let offsets: Vec<_> = file.corrected.iter().take(MOST).map(u64::to_string).collect();
     let corrected =
         (!offsets.is_empty()).then(|| format!("one bit corrected at offset {}", offsets.join(", ")));
-    let facts = [Some(role.to_owned()), corrected, file.note.clone()];
+    let lost = (file.losses > 0).then(|| match file.kind {
+        // What is lost of an obsolete file is no loss.
+        _ if file.role == RepairRole::Obsolete => None,
+        RepairedKind::Table => Some(format!("{} lost", counted(file.losses, "range"))),
+        RepairedKind::Log => Some(counted(file.losses, "damaged place")),
+        RepairedKind::Manifest => None,
+    });
+    let facts = [Some(role.to_owned()), lost.flatten(), corrected, file.note.clone()];
     facts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

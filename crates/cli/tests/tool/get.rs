@@ -144,7 +144,7 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
             "{none:?}"
         );
         assert_eq!(shown.err.lines().count(), 3, "{shown:?}");
-        assert!(shown.err.contains(": to save all of it: filterblock repair "), "{shown:?}");
+        assert!(shown.err.contains(": to save what can be saved: filterblock repair "), "{shown:?}");
         assert!(value.err.ends_with(": there may be a newer value\n"), "{value:?}");
     }
 }

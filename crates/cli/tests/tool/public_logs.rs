@@ -77,12 +77,13 @@ fn other_commands_say_that_a_log_is_one() {
         let log = file(&place, name, log_of(2, 3));
         let page = place.path().join("p.html");
         let new = place.path().join("new");
+        let folder = format!("a file; give its folder: {}", word(place.path().to_str().unwrap()));
         for (command, message) in [
             (args!["tune", log].to_vec(), "a log has no filters; give a database or a table"),
             (args!["manifest", log].to_vec(), "a log of writes, not a MANIFEST; scan shows it"),
-            (args!["rebuild", log, "--in-place"].to_vec(), "a file; give the folder of a database"),
-            (args!["rebuild", log, "--to", new].to_vec(), "a file; give the folder of a database"),
-            (args!["repair", log, "--to", new].to_vec(), "a file; give the folder of a database"),
+            (args!["rebuild", log, "--in-place"].to_vec(), &*folder),
+            (args!["rebuild", log, "--to", new].to_vec(), &*folder),
+            (args!["repair", log, "--to", new].to_vec(), &*folder),
         ] {
             let run = run(&command).expect(2);
             assert_eq!(run.err, format!("filterblock: {}: {message}\n", log.display()));
@@ -167,10 +168,10 @@ fn damage_in_a_log_says_how_many_writes_are_lost_and_after_which() {
     };
     // What follows damage in the same block is lost, too.
     let first = text(of(0, 10));
-    assert!(first.contains("the writes before number "), "{first}");
+    assert!(first.contains("the writes before sequence number "), "{first}");
     let within = text(of(1, 20_000));
     let (_, lost) = within.split_once(": damaged: ").unwrap();
-    let (lost, rest) = lost.split_once(" writes are lost, after number ").unwrap();
+    let (lost, rest) = lost.split_once(" writes are lost, after sequence number ").unwrap();
     let (after, _) = rest.split_once(' ').unwrap();
     let (lost, after): (u64, u64) = (lost.replace(',', "").parse().unwrap(), after.parse().unwrap());
     // The records show the same.
@@ -196,7 +197,7 @@ fn damage_in_a_log_says_how_many_writes_are_lost_and_after_which() {
     wrong[8] = 2;
     let contradicts = text(databases::log(&[wrong, batch(3, &[(b"l", b"w")])]).0);
     assert!(
-        contradicts.contains("1 write is lost, after number 1")
+        contradicts.contains("1 write is lost, after sequence number 1")
             && contradicts.contains("expected 2 writes in the batch, found 1")
     );
     // A wrong length in the last block, where LevelDB takes the rest for a record that was not finished.
@@ -207,7 +208,7 @@ fn damage_in_a_log_says_how_many_writes_are_lost_and_after_which() {
     let mut zeros = databases::log(&[batch(1, &[(b"a", b"1")])]).0;
     zeros.resize(BLOCK, 0);
     zeros.extend(databases::log(&[batch(5, &[(b"b", b"2")])]).0);
-    assert!(text(zeros).contains("3 writes are lost, after number 1"));
+    assert!(text(zeros).contains("3 writes are lost, after sequence number 1"));
 }
 
 #[test]
@@ -227,7 +228,7 @@ fn verify_reads_the_logs_of_a_database() {
     damaged[last] ^= 3;
     fs::write(&log, &damaged).unwrap();
     let text = verify(1);
-    assert!(text.contains(": damaged 000003.log  the writes after number 6 are lost "), "{text}");
+    assert!(text.contains(": damaged 000003.log  the writes after sequence number 6 are lost "), "{text}");
     // A page tells of it, too.
     let page = run(&args!["report", db, "-o", db.with_extension("html")]).expect(1);
     assert!(page.out.contains(": damaged: 000003.log; "), "{page:?}");

@@ -157,7 +157,7 @@ fn the_reported_databases_are_saved() {
         ("swapped", 0, 20, "keys are out of order"),
         ("zero-tail-64k", 0, 2, "zeros at the end are reserved space"),
         ("zero-tail-1m", 0, 2, "zeros at the end are reserved space"),
-        ("no-log", 5, 1, "000003.log is missing, so writes after number 1 may be lost"),
+        ("no-log", 5, 1, "000003.log is missing, so writes after sequence number 1 may be lost"),
         ("copy-name", 0, 101, "taken for 000004.ldb"),
         ("copy-name-alone", 5, 101, "taken for 000004.ldb"),
         ("upper-case", 0, 101, "taken for 000004.ldb"),
@@ -401,7 +401,8 @@ fn a_log_that_is_missing_is_told() {
         database(&db.dir(), BYTEWISE, (number, 10), logs, &tables());
         db.repair()
     };
-    let missing = |number: u64| format!("{number:06}.log is missing, so writes after number 10 may be lost");
+    let missing =
+        |number: u64| format!("{number:06}.log is missing, so writes after sequence number 10 may be lost");
     assert_eq!(saved(3, &[]).tells(&missing(3)).status, 5);
     assert_eq!(saved(7, &[(9, Vec::new())]).tells(&missing(7)).status, 5);
     assert_eq!(saved(7, &[(7, Vec::new())]).status, 0);
@@ -413,7 +414,7 @@ fn a_log_that_is_missing_is_told() {
     database(&db.dir(), BYTEWISE, (8, 10), &[], &tables());
     fs::write(db.path("000013.ldb"), table(&blocks("n", 1, 11))).unwrap();
     let all = newest(blocks("k", 2, 1).iter().chain(&blocks("n", 1, 11)).flatten());
-    db.repair().is(5, &all).tells("000008.log is missing, so writes after number 15 may be lost");
+    db.repair().is(5, &all).tells("000008.log is missing, so writes after sequence number 15 may be lost");
 }
 
 #[test]

@@ -95,7 +95,29 @@ fn a_sound_database_is_copied_whole() {
     assert!(last(db.dir()) > 0 && last(&db.target()) >= last(db.dir()));
     // A second copy does not replace the first.
     let again = super::run(&args!["repair", db.dir(), "--to", db.target()]).expect(1);
-    assert!(again.err.contains("new: exists and is not empty"), "{again:?}");
+    assert!(again.err.contains("new: exists and is not empty: choose another --to"), "{again:?}");
+    let above = db.target().join("missing/new");
+    let nowhere = super::run(&args!["repair", db.dir(), "--to", above]).expect(2);
+    assert!(nowhere.err.ends_with("missing: no such file or folder: create it first\n"), "{nowhere:?}");
+}
+
+/// The command that a dry run shows does what the dry run did.
+#[test]
+fn a_dry_run_repeats_its_options() {
+    let db = Db::new();
+    let shown = |options: &[&str]| {
+        let mut arguments = args!["repair", db.dir(), "--dry-run"].to_vec();
+        arguments.extend(options.iter().map(Into::into));
+        let out = run(&arguments).expect(if options.is_empty() { 0 } else { 5 }).out;
+        out.split_once("To save it:").map(|(_, command)| command.trim().to_owned())
+    };
+    assert_eq!(shown(&[]), None);
+    db.remove(TABLES[2]);
+    let options = "--prefer sound --policy leveldb.BuiltinBloomFilter --hash unsigned --bits-per-key 12";
+    let mut given: Vec<_> = options.split(' ').collect();
+    assert!(shown(&given).unwrap().ends_with(&format!("-repaired {options}")));
+    given.extend(["--to", "no-such-folder"]);
+    assert!(shown(&given).unwrap().ends_with(&format!(" --to no-such-folder {options}")));
 }
 
 #[test]
@@ -116,7 +138,8 @@ fn one_bit_is_told_and_costs_nothing() {
 #[test]
 fn what_is_lost_is_told_and_is_status_5() {
     let db = Db::new();
-    let run = db.flip(TABLES[0], &[40, 50]).repair(&[], 5);
+    let run = db.flip(TABLES[0], &[40, 50]).repair(&["-v"], 5);
+    assert!(run.out.contains(&format!("\n  {}: used; 1 range lost\n", TABLES[0])), "{run:?}");
     assert!(run.out.contains(&format!("\n  lost     entries of {} ", TABLES[0])), "{run:?}");
     assert!(run.out.contains("Read what is lost before you use it") && !run.out.contains("mv "), "{run:?}");
     let db = Db::new();
@@ -153,7 +176,7 @@ fn what_may_be_missing_unnoticed_is_status_5() {
     );
     let db = Db::new();
     fs::rename(db.dir().join(LOG), db.dir().join("000100.log")).unwrap();
-    check(&db, "000010.log is missing, so writes after number 811 may be lost");
+    check(&db, "000010.log is missing, so writes after sequence number 811 may be lost");
     #[cfg(unix)]
     {
         let db = Db::new();
@@ -218,7 +241,8 @@ fn what_cannot_be_done_leaves_nothing() {
     assert!(refused.err.contains("LOCK"), "{refused:?}");
     drop(lock);
     run(&args!["repair", db.dir().join("nothing"), "--to", db.target()]).expect(2);
-    run(&args!["repair", db.dir()]).expect(2);
+    let bare = run(&args!["repair", db.dir()]).expect(2);
+    assert!(bare.err.contains("<--to <NEW>|--dry-run>"), "{bare:?}");
     let inside = run(&args!["repair", db.dir(), "--to", db.dir().join("new")]).expect(1);
     assert!(inside.err.contains("lies in the database itself"), "{inside:?}");
     assert!(!db.target().exists());

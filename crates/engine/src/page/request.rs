@@ -64,7 +64,7 @@ impl Engine {
         let tuned = tuning.as_ref();
         let measured = tuned.and_then(|tuned| tuned.as_ref().ok());
         let advice = advise(&facts(path, &overview, tuned), measured);
-        let words = advice_text(&advice, measured, path);
+        let words = advice_text(&advice, measured, overview.around.as_deref().unwrap_or(path));
         let is_mendable =
             request.repair && matches!(advice.reason, Basis::Damage(_)) && overview.kind != Kind::Table;
         let repair = is_mendable.then(|| self.repair(path, &RepairRequest::default(), &mut NoOutput));

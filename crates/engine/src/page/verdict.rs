@@ -25,9 +25,9 @@ pub(super) fn facts(path: &Path, overview: &Overview, tuned: Option<&Result<Tuni
         None => of_overview(overview, None, None),
     };
     facts.scope = match overview.kind {
-        Kind::Table => Scope::Table,
+        Kind::Table if overview.around.is_none() => Scope::Table,
         Kind::Database if overview.has_records => Scope::Database,
-        Kind::Database | Kind::Folder => Scope::Folder,
+        _ => Scope::Folder,
     };
     facts.has_tables = overview.in_use().next().is_some();
     facts.has_undo = overview.has_undo;

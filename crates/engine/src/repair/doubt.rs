@@ -88,7 +88,9 @@ pub(super) fn missing_logs(salvage: &Salvage<'_>, manifest: &Manifest) -> Vec<St
             let name = FileKind::Log.file_name(number);
             reasons.push(match last {
                 0 => format!("{name} is missing, so writes may be lost"),
-                last => format!("{name} is missing, so writes after number {} may be lost", count(last)),
+                last => {
+                    format!("{name} is missing, so writes after sequence number {} may be lost", count(last))
+                }
             });
         }
     }

@@ -113,7 +113,7 @@ fn notes(salvage: &Salvage<'_>, logs: &[LogLoss]) -> Vec<String> {
         let number = count(log.last_sequence);
         format!(
             "the last write in {name} is incomplete, as after a kill; if the file was cut off in another way, writes \
-             after number {number} are lost"
+             after sequence number {number} are lost"
         )
     });
     let zeros = sound.iter().filter(|(_, log)| log.end == End::Zeros).map(|(name, _)| *name);

@@ -64,6 +64,25 @@ pub struct RepairRequest {
     pub bits_per_key: Option<u32>,
 }
 
+impl RepairRequest {
+    /// The arguments of `filterblock repair`, after those for the places.
+    fn arguments(&self) -> Vec<String> {
+        let hash = self.hash.map(|hash| if hash == LegacyHash::Signed { "signed" } else { "unsigned" });
+        let options = [
+            ("--prefer", (self.prefer == Prefer::Sound).then(|| "sound".to_owned())),
+            ("--comparator", self.comparator.clone()),
+            ("--policy", self.policy.clone()),
+            ("--hash", hash.map(str::to_owned)),
+            ("--bits-per-key", self.bits_per_key.map(|bits| bits.to_string())),
+        ];
+        options
+            .into_iter()
+            .filter_map(|(option, value)| Some([option.to_owned(), value?]))
+            .flatten()
+            .collect()
+    }
+}
+
 /// The treatment of keys of which a newer version may be lost, or whose version no checksum covers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Prefer {

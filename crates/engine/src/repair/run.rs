@@ -62,7 +62,10 @@ impl Engine {
         let engine = self.clone().files(Files::new(Arc::new(old)));
         match new.filter(|_| !is_dry_run) {
             Some(mut new) => engine.repair(&path, request, &mut new),
-            None => engine.repair(&path, request, &mut NoOutput),
+            None => {
+                let report = engine.repair(&path, request, &mut NoOutput)?;
+                Ok(RepairReport { wanted: target.map(Path::to_owned), ..report })
+            }
         }
     }
 }
@@ -71,7 +74,7 @@ fn repair(input: Input<'_>, request: &RepairRequest, output: &mut dyn Output) ->
     let mut salvage = Salvage::take(input, request, &mut *output)?;
     roles::decide(&mut salvage, input)?;
     has_entries(&salvage, input)?;
-    let mut report = RepairReport::default();
+    let mut report = RepairReport { arguments: request.arguments(), ..RepairReport::default() };
     if !salvage.output.is_wanted() {
         report.data.status = RepairStatus::DryRun;
         decide(&salvage, input, request, &mut Nowhere, &mut report)?;

@@ -12,7 +12,7 @@ use super::verdict::Verdict;
 use super::verify::Checked;
 use crate::audit::current_manifest::manifest_fault;
 use crate::report::Fault;
-use crate::text::repair_command;
+use crate::text::save_remedy;
 use crate::walk::Folder as Listed;
 
 /// A folder with its files, and what is known of its database as a whole.
@@ -79,7 +79,7 @@ impl CheckedFolder {
         let error = checked.problems.worst();
         let frame = Frame::new("folder", &Subject { input, path, remarks }, error.map(|error| error.kind));
         let is_damage = checked.problems.counts().any(|(code, _)| code.is_damage());
-        let remedy = is_damage.then(|| format!("to save what can be saved: {}", repair_command(path)));
+        let remedy = is_damage.then(|| save_remedy(path));
         FolderData {
             frame: frame.error(error.map(Problem::text)).note(remedy.into_iter()),
             database: listed.is_database(),

@@ -40,6 +40,10 @@ pub struct RepairReport {
     pub stale_keys: Vec<OfFile<StaleKey>>,
     /// Facts that are good to know.
     pub notes: Vec<String>,
+    /// Folder for the new database that a dry run was given.
+    pub wanted: Option<PathBuf>,
+    /// The options of the run, as arguments of the command.
+    pub arguments: Vec<String>,
     /// Why the run did not succeed. `None`: it succeeded.
     pub error: Option<String>,
     /// The kind of fault in the files that prevents the repair. `None`: no fault prevents it.

@@ -16,8 +16,8 @@ use crate::report::{
 };
 
 /// On damage, before the command that saves what can be saved.
-pub const SAVE: &str = "Keep this folder. Best is a backup from before the damage, then a program's own rebuild (such as Bitcoin Core's \
-     -reindex). Failing these, save what can be saved; this database is not changed:";
+pub const SAVE: &str = "Keep this folder. Best is a backup from before the damage, then a program's own rebuild (Bitcoin Core: \
+     -reindex, -reindex-chainstate). Failing these, save what can be saved; this database is not changed:";
 /// Where LevelDB does not open the database, and nothing else is known to be damaged.
 pub const NEW_DATABASE: &str = "Make a new database of what is there; this one is not changed:";
 /// On a missing log.

@@ -60,15 +60,10 @@ impl AdviceText {
 pub(crate) fn before_repair(conditions: Vec<String>, report: &RepairReport) -> Vec<String> {
     let general = sentences(SAVE);
     let is_general = |line: &String| general.contains(line) || line.starts_with("Save what can be saved");
-    let first: &[&str] = match report.data.is_complete {
-        true => &["The new database has all of it; keep this folder until that one works."],
-        false => &[
-            "Keep this folder; a repair does not change it.",
-            "A backup from before the damage is better; so is a program's own rebuild (such as Bitcoin Core's -reindex).",
-        ],
-    };
-    let first = first.iter().map(ToString::to_string);
-    first.chain(conditions.into_iter().filter(|line| !is_general(line))).collect()
+    let whole = "The new database has all of it; keep this folder until that one works.".to_owned();
+    // To keep the folder, and what is better than a repair.
+    let first = if report.data.is_complete { vec![whole] } else { general.iter().take(2).cloned().collect() };
+    first.into_iter().chain(conditions.into_iter().filter(|line| !is_general(line))).collect()
 }
 
 /// The sentences of a text, without the last one if that only leads to a command.

@@ -31,23 +31,41 @@ pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     } else {
         command += "--in-place";
     }
-    for argument in arguments {
-        command.push(' ');
-        command.push_str(&shell_word(argument));
-    }
-    command
+    command + &words(arguments)
 }
 
 /// Makes a new database next to this one.
 pub fn repair_command(database: &Path) -> String {
-    let copy = copy_beside(database, "-repaired");
-    format!("filterblock repair {} --to {}", path_word(database), path_word(&copy))
+    repair_command_with(database, None, &[])
+}
+
+/// Makes a new database at `target`. `None`: next to this one.
+pub(super) fn repair_command_with(database: &Path, target: Option<&Path>, arguments: &[String]) -> String {
+    let target = target.map_or_else(|| copy_beside(database, "-repaired"), Path::to_owned);
+    let [database, target] = [database, &target].map(path_word);
+    format!("filterblock repair {database} --to {target}{}", words(arguments))
+}
+
+/// What comes before the command of a repair, and the command.
+pub(crate) fn save_remedy(database: &Path) -> String {
+    format!("to save what can be saved: {}", repair_command(database))
+}
+
+fn words(arguments: &[String]) -> String {
+    arguments.iter().map(|argument| format!(" {}", shell_word(argument))).collect()
+}
+
+/// `path`, or that with a number if the file system has this name already.
+pub(super) fn free(path: PathBuf) -> PathBuf {
+    let numbered = (2..).map(|number| [path.as_os_str(), format!("-{number}").as_ref()].join(OsStr::new("")));
+    let is_free = |path: &PathBuf| !cfg!(feature = "fs") || path.symlink_metadata().is_err();
+    std::iter::once(path.clone()).chain(numbered.map(PathBuf::from)).find(is_free).unwrap_or_default()
 }
 
 /// `ending` follows the name of the database. `NEW` if its path has no name, as `.`; that word alone for a root.
 fn copy_beside(database: &Path, ending: &str) -> PathBuf {
     match database.file_name() {
-        Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
+        Some(name) => free(database.with_file_name([name, ending.as_ref()].join(OsStr::new("")))),
         // A folder that is chosen in a browser has a name.
         None if cfg!(target_family = "wasm") || database.parent().is_none() => "NEW".into(),
         None => database.strip_prefix(".").unwrap_or(database).join("../NEW"),

@@ -18,6 +18,7 @@ pub use advice::{
     AdviceText, BRING_BACK, DO_NOT_OPEN, FIND_LOG, NEW_DATABASE, SAVE, SHORT_MANIFEST, advice_text,
 };
 pub(crate) use advice_on_page::before_repair;
+pub(crate) use commands::save_remedy;
 pub use commands::{rebuild_command, repair_command};
 pub(crate) use conditions::programs;
 pub use conditions::similar_text;

@@ -79,6 +79,12 @@ pub fn problem_text(problem: &Problem, number: u64, checked: &Checked) -> String
             let is = if number == 1 { "is" } else { "are" };
             let first = if number == 1 { "" } else { " the first" };
             let of = counted(checked.data_blocks, "data block");
+            let others = match number {
+                1 => "",
+                2 => " and those of the other",
+                _ => " and those of the others",
+            };
+            let lost = format!("{entries}{comma}{others} are lost");
             format!("{} of {of} {is} damaged,{first}{}: {lost}", count(number), offset.replacen(',', "", 1))
         }
         Code::Checksum => format!("its index is damaged: {lost}"),

@@ -1,11 +1,12 @@
 //! The result of a repair in words, the same on a terminal and on a page: saved, lost, perhaps stale, unknown, and what to
 //! do next.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use filterblock::{escape_path, quote};
 
-use super::{count, counted, path_word, repair_command, size};
+use super::commands::{free, repair_command_with};
+use super::{count, counted, path_word, size};
 use crate::report::{
     LossKind, LossReport, OfFile, RepairReport, RepairRole, RepairStatus, RepairedFile, Unknown,
 };
@@ -13,7 +14,7 @@ use crate::report::{
 /// Losses and keys to name one by one.
 const MOST: usize = 5;
 const READ_FIRST: &str = "Read what is lost before you use it, and prefer a backup or the program's own rebuild: \
-                          docs/rescue.md";
+                          docs/rescue.md. A node (Bitcoin, geth, Cosmos) must not go on with it.";
 
 /// What a repair, or a dry run, came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +51,7 @@ pub fn repair_text(path: &Path, report: &RepairReport) -> RepairText {
     if !report.data.is_damaged {
         facts.push(format!(
             "No block, log or MANIFEST of {} is damaged; `filterblock verify` also checks its filters. If its program does \
-             not open it, look for another reason: permissions, a second program that has it open, an older version.",
+             not open it, look for another reason: permissions, a second program that has it open, an older version of the program.",
             escape_path(path)
         ));
     }
@@ -134,7 +135,8 @@ fn loss_text(OfFile { name, data: loss }: &OfFile<LossReport>) -> String {
         LossKind::Table => format!("{keys}: {}{}", loss.why, place(loss.offset)),
         LossKind::Log => {
             let writes = loss.writes.map_or_else(|| "writes".to_owned(), |lost| counted(lost, "write"));
-            let after = loss.last_sequence_before.map(|last| format!(" after number {}", count(last)));
+            let after =
+                loss.last_sequence_before.map(|last| format!(" after sequence number {}", count(last)));
             format!("{writes} of {name}{}: {}{}", after.unwrap_or_default(), loss.why, place(loss.offset))
         }
     }
@@ -146,15 +148,24 @@ fn stale_text(report: &RepairReport) -> Option<String> {
     let mut keys: Vec<_> =
         report.stale_keys.iter().take(MOST).map(|key| quote(&key.data.key).to_string()).collect();
     keys.extend(more(number, keys.len(), "--page"));
-    let of = counted(number, "key");
-    let what = match (report.data.sums.left_out, number) {
-        (0, 1) => format!("{of} may have had a newer value there"),
-        (0, _) => format!("{of} may have had newer values there"),
-        _ => {
-            format!("{of} may have had newer values there, and {} left out", count(report.data.sums.left_out))
-        }
+    let left_out = report.data.sums.left_out;
+    // All values are left out, or none is.
+    let deleted = match left_out {
+        // Not all are listed.
+        0 if report.stale_keys.len() as u64 != number => 0,
+        0 => report.stale_keys.iter().filter(|key| key.data.is_deletion).count() as u64,
+        _ => number.saturating_sub(left_out),
     };
-    Some(format!("{what}: {}", keys.join(", ")))
+    let share = |share, what| match (share, number) {
+        (0, _) => String::new(),
+        (_, 1) => format!(", {what}"),
+        _ => format!(", {} of them {what}", count(share)),
+    };
+    let (deleted, left_out) = (share(deleted, "deleted"), share(left_out, "left out"));
+    let comma = if deleted.is_empty() && left_out.is_empty() { "" } else { "," };
+    let (values, them) = if number == 1 { ("a newer value", "it") } else { ("newer values", "them") };
+    let why = format!("may have had {values} there, or no checksum covers {them}");
+    Some(format!("{}{deleted}{left_out}{comma} {why}: {}", counted(number, "key"), keys.join(", ")))
 }
 
 /// What was wrong with a file that is used, and cost nothing.
@@ -180,7 +191,10 @@ fn more(all: u64, shown: usize, option: &str) -> Option<String> {
 fn next(path: &Path, report: &RepairReport) -> (String, Vec<String>) {
     let Some(target) = &report.data.target else {
         return match report.data.status {
-            RepairStatus::DryRun => ("To save it:".to_owned(), vec![repair_command(path)]),
+            RepairStatus::DryRun if report.data.is_damaged => {
+                let command = repair_command_with(path, report.wanted.as_deref(), &report.arguments);
+                ("To save it:".to_owned(), vec![command])
+            }
             _ => (String::new(), Vec::new()),
         };
     };
@@ -197,29 +211,40 @@ fn next(path: &Path, report: &RepairReport) -> (String, Vec<String>) {
 
 /// The commands that put the new database in the place of the old one, whose name then ends in `-old`.
 pub(crate) fn swap(path: &Path, target: &Path) -> Vec<String> {
-    let path: std::path::PathBuf = path.components().collect();
+    let given: PathBuf = path.components().collect();
+    // Such as `.`, which cannot be renamed.
+    let [path, target] = match given.file_name() {
+        Some(_) => [given, target.to_owned()],
+        None => [path, target].map(full),
+    };
     let Some(name) = path.file_name() else { return Vec::new() };
     let mut old = name.to_owned();
     old.push("-old");
+    let old = free(path.with_file_name(old));
     if cfg!(windows) {
         // `ren` takes no path as its second argument.
         let ren = |from: &Path, to: &std::ffi::OsStr| {
             format!("ren {} {}", path_word(from), path_word(Path::new(to)))
         };
         let back = match target.parent() == path.parent() {
-            true => ren(target, name),
-            false => format!("move {} {}", path_word(target), path_word(&path)),
+            true => ren(&target, name),
+            false => format!("move {} {}", path_word(&target), path_word(&path)),
         };
-        return vec![ren(&path, &old), back];
+        return vec![ren(&path, old.file_name().unwrap_or_default()), back];
     }
-    let old = path.with_file_name(old);
     vec![format!(
         "mv {} {} && mv {} {}",
         path_word(&path),
         path_word(&old),
-        path_word(target),
+        path_word(&target),
         path_word(&path)
     )]
+}
+
+fn full(path: &Path) -> PathBuf {
+    // A shell of Windows does not take what links are resolved to there.
+    let full = if cfg!(windows) { std::path::absolute(path) } else { path.canonicalize() };
+    full.unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]
@@ -264,7 +289,25 @@ mod tests {
         (report.data.target, report.data.status) = (None, RepairStatus::DryRun);
         let dry = text(&report);
         assert_eq!(dry.headline, "nothing would be lost: all 2 keys would be saved; nothing was written");
-        assert_eq!(dry.commands, ["filterblock repair broken --to broken-repaired"]);
+        assert_eq!((dry.next, dry.commands), (String::new(), vec![]));
+    }
+
+    #[cfg(all(unix, feature = "fs"))]
+    #[test]
+    fn a_swap_replaces_nothing_and_names_folders_in_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["db", "db-old", "db-old-2", "db-repaired", "new"] {
+            std::fs::create_dir(path(name)).unwrap();
+        }
+        let [db, old, new] = ["db", "db-old-3", "new"].map(|name| path_word(&path(name)));
+        assert_eq!(swap(&path("db"), &path("new")), [format!("mv {db} {old} && mv {new} {db}")]);
+        let command = format!("filterblock repair {db} --to {}", path_word(&path("db-repaired-2")));
+        assert_eq!(repair_command_with(&path("db"), None, &[]), command);
+        let [here, new] = [".", "src"].map(|path| Path::new(path).canonicalize().unwrap());
+        let old = path_word(Path::new(&format!("{}-old", here.display())));
+        let [here, new] = [here, new].map(|path| path_word(&path));
+        assert_eq!(swap(Path::new("."), Path::new("src")), [format!("mv {here} {old} && mv {new} {here}")]);
     }
 
     #[test]
@@ -295,7 +338,7 @@ mod tests {
         assert_eq!(told.headline, "59,944 keys saved in broken-repaired; some entries are lost");
         let lost = "entries of 000007.ldb between \"user:0000008283\" and \"user:0000008546\": one block is damaged \
                     (4 KiB at offset 99428)";
-        let stale = "1 key may have had a newer value there: \"user:0000008545\"";
+        let stale = "1 key may have had a newer value there, or no checksum covers it: \"user:0000008545\"";
         assert_eq!(
             told.rows,
             [("lost", lost), ("stale?", stale), ("unknown", unknown)]
@@ -328,12 +371,14 @@ mod tests {
         (stale.data.sums.maybe_stale, stale.data.sums.left_out) = (3, 2);
         let told = text(&stale);
         assert_eq!(told.headline, "9 keys saved in broken-repaired; some keys may be stale");
-        assert!(told.rows[0].1.starts_with("3 keys may have had newer values there, and 2 left out: "));
+        let keys = "3 keys, 1 of them deleted, 2 of them left out, may have had newer values there, or no checksum covers \
+                     them: ";
+        assert!(told.rows[0].1.starts_with(keys), "{told:?}");
         let mut lost = loss(LossKind::Log);
         (lost.data.writes, lost.data.last_sequence_before) = (Some(3), Some(1200));
         stale.losses = vec![lost];
         let told = text(&stale);
         assert!(told.headline.ends_with("some writes are lost"));
-        assert!(told.rows[0].1.starts_with("3 writes of 000007.ldb after number 1,200: "));
+        assert!(told.rows[0].1.starts_with("3 writes of 000007.ldb after sequence number 1,200: "));
     }
 }

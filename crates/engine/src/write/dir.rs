@@ -10,8 +10,7 @@ use filterblock::database::DatabaseLock;
 use filterblock::escape_path;
 use serde::Serialize;
 
-use super::failure::COPY;
-use super::failure::{Failure, Refusal, Result};
+use super::failure::{COPY, Failure, Refusal, Result, not_a_folder};
 use super::new_file::NewFile;
 use super::session::{Operation, Purpose, Session};
 use super::status::{FileType, Status, is_mine, is_root};
@@ -79,7 +78,7 @@ impl Dir {
     ) -> Result<(Option<Self>, Self)> {
         let system = |error: io::Error| match error.kind() {
             io::ErrorKind::NotADirectory => {
-                let text = format!("{}: a file; give the folder of a database", escape_path(path));
+                let text = format!("{}: {}", escape_path(path), not_a_folder(path));
                 Failure::failed(text, Some(ErrorKind::Unreadable))
             }
             io::ErrorKind::NotFound => {

@@ -7,7 +7,7 @@ use filterblock::{Error, escape_path};
 
 use crate::audit::stats::LEGACY_POLICY_NAME;
 use crate::report::{ErrorKind, RebuildData, RebuildReport, RebuildStatus};
-use crate::text::{error_text, repair_command};
+use crate::text::{error_text, path_word, repair_command};
 use crate::walk::FoundFormat;
 
 /// What helps where a database cannot be changed in place.
@@ -171,6 +171,12 @@ pub(crate) fn needs_hash(database: &Path, why: &str) -> Failure {
     Failure::refused(database, format_args!("{LEGACY_POLICY_NAME} stands for two hashes, and {why}"))
         .remedy("--hash unsigned  goleveldb, and LevelDB before 1.18 on ARM")
         .remedy("--hash signed    LevelDB before 1.18 on x86")
+}
+
+/// Why a file is not taken for a database, and what to give instead.
+pub(crate) fn not_a_folder(file: &Path) -> String {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    format!("a file; give its folder: {}", path_word(folder))
 }
 
 /// Advice on an error; empty if there is no advice.

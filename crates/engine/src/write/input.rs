@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use filterblock::database::Database;
 use filterblock::escape_path;
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Result, not_a_folder};
 use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault};
 use crate::walk::{SharedFile, Source};
@@ -61,7 +61,7 @@ impl Input<'_> {
         let database = database.map_err(|error| {
             Failure::failed(format!("{}: {error}", escape_path(self.dir)), Some(error.kind))
         })?;
-        database.ok_or_else(|| self.refused("a file; give the folder of a database"))
+        database.ok_or_else(|| self.refused(not_a_folder(self.dir)))
     }
 
     pub(crate) fn refused(&self, why: impl Display) -> Failure {

@@ -12,6 +12,7 @@ use super::failure::{Failure, Result};
 use super::new_file::NewFile;
 use super::output::{Output, OutputFile, Scratch, copy_pieces};
 use super::{Dir, DirStorage, Purpose};
+use crate::report::ErrorKind;
 use crate::walk::Source;
 
 /// The greatest number of names that are tried for a hidden folder.
@@ -56,7 +57,10 @@ impl NewFolder {
         let Some(name) = target.file_name() else {
             return Err(Failure::refused(target, "does not end with a name"));
         };
-        let parent = Dir::open_trusted(parent, Purpose::Copy)?;
+        let parent = Dir::open_trusted(parent, Purpose::Copy).map_err(|failure| match failure.kind {
+            Some(ErrorKind::Missing) => Failure { text: format!("{failure}: create it first"), ..failure },
+            _ => failure,
+        })?;
         check(target, (&parent, name), &old)?;
         let like = rights_of(&old)?;
         let (name, target) = (name.to_owned(), target.components().collect());
@@ -230,7 +234,7 @@ fn check(target: &Path, (parent, name): (&Dir, &OsStr), old: &Dir) -> Result<()>
     };
     match is_empty {
         true => Ok(()),
-        false => Err(Failure::refused(&path, "exists and is not empty")),
+        false => Err(Failure::refused(&path, "exists and is not empty: choose another --to")),
     }
 }
 

@@ -285,7 +285,8 @@ fn a_database_that_is_read() {
 fn what_is_no_folder_is_refused() {
     let db = usual();
     let file = db.file("CURRENT");
-    let message = format!("filterblock: {}: a file; give the folder of a database\n", file.display());
+    let folder = filterblock_engine::text::path_word(file.parent().unwrap());
+    let message = format!("filterblock: {}: a file; give its folder: {folder}\n", file.display());
     for options in [&["--in-place"][..], &["--undo"], &["--discard"], &["--to", "/new"]] {
         let mut arguments = args!["rebuild", file].to_vec();
         arguments.extend(options.iter().map(Into::into));

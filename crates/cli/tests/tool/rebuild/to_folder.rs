@@ -90,11 +90,11 @@ fn an_empty_folder_is_taken_and_no_other() {
     fs::create_dir(db.target()).unwrap();
     db.run_to(&[]).expect(0);
     let new = |why: &str| format!("{}: exists and is not {why}", db.target().display());
-    db.refused_to(1, &db.target(), &new("empty"));
+    db.refused_to(1, &db.target(), &new("empty: choose another --to"));
     fs::remove_dir_all(db.target()).unwrap();
     fs::write(db.target(), "a file").unwrap();
     db.refused_to(1, &db.target(), &new("a folder"));
-    db.refused_to(1, &db.dir(), "{db}: exists and is not empty");
+    db.refused_to(1, &db.dir(), "{db}: exists and is not empty: choose another --to");
 }
 
 #[test]
@@ -104,7 +104,11 @@ fn the_folder_is_outside_the_database_and_beside_something() {
     fs::create_dir(db.file("below")).unwrap();
     db.refused_to(1, &db.file("below/new"), "{db}/below/new: lies in the database itself");
     let missing = db.path.join("missing");
-    db.refused_to(2, &missing.join("new"), &format!("{}: {}", missing.display(), not_found()));
+    db.refused_to(
+        2,
+        &missing.join("new"),
+        &format!("{}: {}: create it first", missing.display(), not_found()),
+    );
     db.refused_to(1, &db.path.join(".."), &format!("{}/..: does not end with a name", db.path.display()));
     db.refused_to(1, Path::new("/"), "/: exists already");
 }

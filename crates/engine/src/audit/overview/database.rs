@@ -1,6 +1,7 @@
 //! A database, a folder of tables or a single table, as a page shows it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::{problems::OverviewProblems, spans::Spans, sums::TableSums};
 use crate::audit::rates::LookupWeights;
@@ -18,6 +19,8 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Overview {
     pub(crate) kind: Kind,
+    /// The folder of the database that a single table is in.
+    pub(crate) around: Option<PathBuf>,
     /// To which tables were read.
     pub(crate) depth: Depth,
     /// If a MANIFEST names it.
@@ -48,6 +51,7 @@ impl Overview {
     pub(crate) fn new(kind: Kind) -> Self {
         Self {
             kind,
+            around: None,
             depth: Depth::Sample,
             comparator: None,
             is_bytewise: false,

@@ -164,6 +164,8 @@ impl Fold {
                 (unreadable(&error), verdict)
             }
         };
+        let around = target.folder.as_ref().filter(|folder| !target.listed && folder.is_database());
+        self.overview.around = around.map(|folder| folder.path().to_owned());
         found.about(&target.subject(&[]), target.record(), target.listed);
         match verdict {
             Some(mut verdict) => {

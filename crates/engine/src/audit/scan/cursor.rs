@@ -16,7 +16,7 @@ use crate::audit::state;
 use crate::engine::Engine;
 use crate::report::{ErrorKind, Fault, FileRole, Outcome, Remark, ScanLine, StateFault, Subject};
 use crate::run::{MAX_ROUNDS, Relist};
-use crate::text::{count, repair_command};
+use crate::text::{count, repair_command, save_remedy};
 use crate::walk::{Folder, Inputs, Target, Targets, is_named_log};
 
 /// The maximum number of errors about one file that are reported.
@@ -325,8 +325,7 @@ impl ScanCursor {
         }));
         remarks.extend(note.map(|note| Remark::new(&place.path, note)));
         if database.is_some() && self.has_damage {
-            let command = repair_command(&place.path);
-            remarks.push(Remark::remedy(format_args!("to save all of it: {command}")));
+            remarks.push(Remark::remedy(save_remedy(&place.path)));
         }
         let corrected =
             self.source.correction().into_iter().flat_map(|correction| correction.tell(&place.path));

@@ -99,12 +99,12 @@ struct Found {
 
 /// Words for the loss between the writes with the sequence numbers `before` and `after`.
 fn loss(before: Option<u64>, after: u64) -> String {
-    let Some(before) = before else { return format!("the writes before number {after} are lost") };
+    let Some(before) = before else { return format!("the writes before sequence number {after} are lost") };
     match after.checked_sub(before).and_then(|step| step.checked_sub(1)) {
-        None => format!("writes after number {before} may be lost"),
-        Some(0) => format!("damage after number {before}; no write is lost there"),
-        Some(1) => format!("1 write is lost, after number {before}"),
-        Some(lost) => format!("{} are lost, after number {before}", counted(lost, "write")),
+        None => format!("writes after sequence number {before} may be lost"),
+        Some(0) => format!("damage after sequence number {before}; no write is lost there"),
+        Some(1) => format!("1 write is lost, after sequence number {before}"),
+        Some(lost) => format!("{} are lost, after sequence number {before}", counted(lost, "write")),
     }
 }
 
@@ -112,7 +112,7 @@ fn loss(before: Option<u64>, after: u64) -> String {
 fn lost_after(last: Option<(u64, u64)>) -> String {
     match last {
         None => "no write can be read".to_owned(),
-        Some((_, last)) => format!("the writes after number {last} are lost"),
+        Some((_, last)) => format!("the writes after sequence number {last} are lost"),
     }
 }
 

@@ -100,7 +100,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    self.damage(&error, KeyBounds { after: before.as_deref(), up_to: None }, None);
+                    self.damage(&error, None, KeyBounds { after: before.as_deref(), up_to: None });
                     return;
                 }
             }
@@ -113,7 +113,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                     }
                     progress(handle.size);
                 }
-                Err(error) => self.damage(&error, bounds, None),
+                Err(error) => self.damage(&error, None, bounds),
             }
             self.order.separator(index.key(), self.table.index_handle().offset);
             self.budget.spend(index.key().len() as u64);
@@ -151,8 +151,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         let mut entries = match entered {
             Ok(entries) => entries,
             Err(error) => {
-                let bit = self.wrong_bit(&error, handle, bounds);
-                self.damage(&error, bounds, bit);
+                self.damage(&error, Some(handle), bounds);
                 return self.budget.check();
             }
         };
@@ -176,7 +175,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                 Ok(false) => break,
                 Err(error) => {
                     within = self.keys(offset);
-                    self.damage(&error, bounds, None);
+                    self.damage(&error, None, bounds);
                     return within;
                 }
             }
@@ -236,10 +235,14 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         handle.offset.checked_add(at as u64)
     }
 
-    /// `bit`: the offset of the byte with the only wrong bit.
-    fn damage(&mut self, error: &Error, bounds: KeyBounds<'_>, bit: Option<u64>) {
+    /// `block`: a data block that cannot be read.
+    fn damage(&mut self, error: &Error, block: Option<BlockHandle>, bounds: KeyBounds<'_>) {
         self.complete = false;
-        let (problem, encoding) = (Problem::of(error).with_wrong_bit(bit), self.shown_encoding());
+        let bit = block.and_then(|block| self.wrong_bit(error, block, bounds));
+        let (mut problem, encoding) = (Problem::of(error).with_wrong_bit(bit), self.shown_encoding());
+        // Where the block begins, not where its checksum is.
+        let begin = block.filter(|_| problem.code == Code::Checksum).map(|block| block.offset);
+        problem.offset = begin.or(problem.offset);
         let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding).filter(|_| bit.is_none());
         self.verdict.problems.add(problem.code, || problem.with_lost(lost()));
     }

@@ -105,7 +105,7 @@ fn a_later_manifest_that_is_lost_may_have_had_more() {
 
 #[test]
 fn a_log_that_the_manifest_names_was_there() {
-    let missing = "000041.log is missing, so writes after number 33 may be lost";
+    let missing = "000041.log is missing, so writes after sequence number 33 may be lost";
     let log = fs::read(Case::new().path(LOG)).unwrap();
     for (log_number, previous, reason) in [
         (41, 0, Some(missing)),
