@@ -120,7 +120,19 @@ pub fn problem_text(problem: &Problem, number: u64, checked: &Checked) -> String
             format!("the MANIFEST is damaged{offset}: LevelDB ignores a part of it, or all")
         }
         Code::Limit => format!("not read to its end: expected {}", problem.expected),
-        _ => match (&problem.title, &problem.plain) {
+        Code::Unreadable
+        | Code::Unsupported
+        | Code::Encrypted
+        | Code::OtherFormat
+        | Code::CurrentMissing
+        | Code::CurrentDamaged
+        | Code::ManifestMissing
+        | Code::ManifestCut
+        | Code::ManifestHuge
+        | Code::LogMissing
+        | Code::LogDamaged
+        | Code::NewerBelow
+        | Code::More => match (&problem.title, &problem.plain) {
             (Some(title), None) => title.clone(),
             (_, Some(plain)) => plain.split(" (expected ").next().unwrap_or_default().to_owned(),
             (None, None) => format!("not readable here: {}", problem.text()),
