@@ -9,7 +9,7 @@ use super::document::document;
 use super::names::text;
 use super::parts::{Tally, VerdictBox, command, name_and_facts, tally};
 use super::sections::repaired::{about, files, new_database, places, saved_and_lost};
-use crate::report::{RepairReport, RepairStatus, RepairedKind, Severity};
+use crate::report::{RepairReport, RepairRole, RepairStatus, RepairedKind, Severity};
 use crate::text::{capitalized, count, counted, repair_text, sentence, size, swap};
 
 /// Reasons to name in the verdict.
@@ -27,14 +27,8 @@ pub struct RepairPage {
 
 /// The report of a repair of the database at `path`, as a page.
 pub fn repair_page(path: &Path, report: &RepairReport) -> RepairPage {
-    let of_kind = |kind| report.files.iter().filter(|file| file.data.kind == kind).count() as u64;
-    let facts = [
-        counted(of_kind(RepairedKind::Table), "table"),
-        size(report.data.sums.old_size),
-        counted(of_kind(RepairedKind::Log), "log"),
-    ];
     let body = html! {
-        (name_and_facts(path, &facts))
+        (name_and_facts(path, &facts_of(report)))
         (verdict(path, report))
         div.parts {
             (saved_and_lost(report, MOST_REASONS).show(true))
@@ -54,6 +48,21 @@ impl RepairPage {
     pub fn html(&self) -> String {
         document(&self.title, &self.body)
     }
+}
+
+/// The files in use: the tables and their size, and the logs.
+pub(super) fn facts_of(report: &RepairReport) -> Vec<String> {
+    let in_use = |kind| {
+        let files = report.files.iter().map(|file| &file.data);
+        files.filter(move |file| file.kind == kind && file.role != RepairRole::Obsolete)
+    };
+    let logs = in_use(RepairedKind::Log).count() as u64;
+    let mut facts = vec![
+        counted(in_use(RepairedKind::Table).count() as u64, "table"),
+        size(in_use(RepairedKind::Table).filter_map(|table| table.size).sum()),
+    ];
+    facts.extend((logs > 0).then(|| counted(logs, "log")));
+    facts
 }
 
 fn verdict(path: &Path, report: &RepairReport) -> Markup {
@@ -132,16 +141,27 @@ pub(super) fn tally_of(report: &RepairReport) -> Markup {
         (losses, Some(bytes @ 1..), _) => (size(bytes), format!("lost, in {}", counted(losses, "place"))),
         (losses, ..) => (counted(losses, "place"), "lost".to_owned()),
     };
+    let (stale, what_stale) = match sums.maybe_stale {
+        0 if !report.data.unknown.is_empty() => ("not known".to_owned(), "whether keys are stale"),
+        1 => ("1".to_owned(), "key that may be stale"),
+        keys => (count(keys), "keys that may be stale"),
+    };
+    let has_stale = sums.maybe_stale > 0 || !report.data.unknown.is_empty();
     let is_known = report.data.unknown.is_empty() && sums.losses == 0;
     tally(&[
-        cell(Severity::Good, "fine", count(sums.keys), "keys saved"),
+        cell(
+            Severity::Good,
+            "fine",
+            count(sums.keys),
+            if sums.keys == 1 { "key saved" } else { "keys saved" },
+        ),
         cell(Severity::Good, "fixed", counted(sums.bits_corrected, "bit"), "corrected, proved by a checksum"),
         cell(severity(is_known, Severity::Bad), if is_known { "fine" } else { "lost" }, number, &what),
         cell(
-            severity(sums.maybe_stale == 0, Severity::Notice),
-            if sums.maybe_stale == 0 { "fine" } else { "doubt" },
-            count(sums.maybe_stale),
-            "keys that may be stale",
+            severity(!has_stale, Severity::Notice),
+            if has_stale { "doubt" } else { "fine" },
+            stale,
+            what_stale,
         ),
     ])
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::names::message;
 use super::parts::{Section, VerdictBox, command, name_and_facts};
 use super::pictures::{Bar, bars};
-use super::repair_report::{aside_title, tally_of};
+use super::repair_report::{aside_title, facts_of, tally_of};
 use super::sections::repaired::{files, places, saved_and_lost};
 use super::sections::{
     about, candidates, checked, hidden, lookups, map, problems, program, rates, sizes, tables,
@@ -17,16 +17,10 @@ use crate::text::{AdviceText, before_repair, capitalized, counted, entry_sum, pr
 
 /// From the name on.
 pub(super) fn body(page: &Shown<'_>, advice: &AdviceText) -> Markup {
-    let sums = page.overview.sums();
-    let mut facts = vec![counted(sums.tables(), "table"), size(sums.size)];
-    // What a repair saves is counted with the logs.
-    let entries = sums.entries.value.filter(|_| page.repair.is_none());
-    facts.extend(entries.map(|entries| {
-        let unit = if entries == 1 { "entry" } else { "entries" };
-        format!("{} {unit}", entry_sum(&sums.entries))
-    }));
-    let logs = page.overview.logs.len() as u64;
-    facts.extend((logs > 0).then(|| counted(logs, "log")));
+    let facts = match page.repair {
+        Some(Ok(report)) => facts_of(report),
+        _ => facts(page),
+    };
     let (open, closed) = sections(page);
     html! {
         (name_and_facts(page.path, &facts))
@@ -36,6 +30,19 @@ pub(super) fn body(page: &Shown<'_>, advice: &AdviceText) -> Markup {
             @for section in closed.into_iter().flatten() { (section.show(false)) }
         }
     }
+}
+
+fn facts(page: &Shown<'_>) -> Vec<String> {
+    let sums = page.overview.sums();
+    let mut facts = vec![counted(sums.tables(), "table"), size(sums.size)];
+    let entries = sums.entries.value.filter(|_| !page.is_damaged());
+    facts.extend(entries.map(|entries| {
+        let unit = if entries == 1 { "entry" } else { "entries" };
+        format!("{} {unit}", entry_sum(&sums.entries))
+    }));
+    let logs = page.overview.logs.len() as u64;
+    facts.extend((logs > 0).then(|| counted(logs, "log")));
+    facts
 }
 
 fn verdict(page: &Shown<'_>, advice: &AdviceText) -> Markup {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::audit::overview::Overview;
-use crate::report::{Advice, Candidate, Fault, RepairReport, Tuning};
+use crate::report::{Advice, Basis, Candidate, Fault, RepairReport, Tuning};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown<'a> {
@@ -20,6 +20,11 @@ pub(super) struct Shown<'a> {
 impl<'a> Shown<'a> {
     pub(super) fn tuned(&self) -> Option<&'a Tuning> {
         self.tuned?.as_ref().ok()
+    }
+
+    /// Entries are not all read, so neither they nor lookups are judged.
+    pub(super) fn is_damaged(&self) -> bool {
+        matches!(self.advice.reason, Basis::Damage(_))
     }
 
     pub(super) fn advised(&self) -> Option<&'a Candidate> {

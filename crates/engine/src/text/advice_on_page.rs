@@ -29,7 +29,9 @@ impl AdviceText {
             _ => clause.to_owned(),
         };
         self.title = capitalized(&self.title);
-        let lines = self.paragraphs.iter().chain(&self.after).flat_map(|text| sentences(text));
+        // Neither lookups nor filters of a damaged database are judged.
+        let after = if matches!(advice.reason, Basis::Damage(_)) { &[][..] } else { &self.after };
+        let lines = self.paragraphs.iter().chain(after).flat_map(|text| sentences(text));
         let mut lines: Vec<_> = lines.collect();
         match &advice.reason {
             Basis::Reads => {

@@ -3,9 +3,10 @@
 use maud::{Markup, html};
 
 use crate::audit::overview::{Kind, Overview};
-use crate::page::names::name;
+use crate::page::names::{message, name};
 use crate::page::parts::{Section, facts};
 use crate::page::shown::Shown;
+use crate::report::Code;
 use crate::text::{count, counted, distinct_keys, entry_sum, size};
 
 /// Logs or policies to list.
@@ -16,7 +17,8 @@ pub(crate) fn about(page: &Shown<'_>) -> Section {
     let mut list: Vec<(&str, Markup)> = vec![("What it is", html! { (kind(overview)) })];
     list.extend(overview.comparator.as_ref().map(|comparator| ("Order of keys", name(comparator))));
     let sums = overview.sums();
-    if let (Some(_), Some(keys)) = (sums.entries.value, sums.distinct_keys) {
+    // What a repair saves is counted with the logs, and with tables that are not in use.
+    if let (Some(_), Some(keys), false) = (sums.entries.value, sums.distinct_keys, page.is_damaged()) {
         list.push(("Entries", html! { (entry_sum(&sums.entries)) " of " (distinct_keys(keys)) " keys" }));
     }
     list.push(("Filters of", policies(overview)));
@@ -56,8 +58,15 @@ fn policies(overview: &Overview) -> Markup {
 
 fn logs(overview: &Overview) -> Markup {
     let logs = &overview.logs;
+    let problems = overview.found.list.iter().map(|(_, problem)| problem);
+    let missing = problems.filter(|problem| problem.code == Code::LogMissing);
+    let missing: Vec<_> = missing.filter_map(|problem| problem.title.as_deref()).collect();
     html! {
-        @if logs.is_empty() { "no log holds writes that are in no table yet" }
+        @for title in &missing { div { (message(title)) ": its writes are not known" } }
+        @if logs.is_empty() && missing.is_empty() {
+            @if overview.kind == Kind::Database && !overview.has_records { "not known" }
+            @else { "no log holds writes that are in no table yet" }
+        }
         @for (log, bytes) in logs.iter().take(MOST) {
             div { (name(log)) ", " (size(*bytes)) ": the newest writes, which no filter covers" }
         }

@@ -34,7 +34,7 @@ pub(in crate::page) fn saved_and_lost(report: &RepairReport, told: usize) -> Sec
         title: "Saved and lost",
         answer: match (report.data.sums.losses, is_known) {
             (0, true) => "nothing is lost".to_owned(),
-            (0, false) => "nothing that is known is lost; more may be".to_owned(),
+            (0, false) => "no known loss; more may be missing".to_owned(),
             (number, true) => format!("{}; every loss is known", losses(number)),
             (number, false) => format!("{}; more may be", losses(number)),
         },
@@ -164,7 +164,7 @@ fn saved_line(report: &RepairReport) -> Option<Vec<Cell>> {
             what(Severity::Good, "fine", "saved"),
             Cell::Text(html! { span.file { (names.join(", ")) } }),
             Cell::text(""),
-            Cell::Words(html! { "All entries that count." }),
+            Cell::Words(html! { "All current entries." }),
         ]
     })
 }
@@ -200,10 +200,11 @@ fn stale_key(OfFile { name: file, data: key }: &OfFile<StaleKey>) -> Vec<Cell> {
     ]
 }
 
-/// The damaged places of files. `map`: a further picture. `None`: no place is known, and there is no such picture.
+/// The damaged places of files. `map`: a further picture. `None`: no place is known, and nothing is lost or there is no such
+/// picture.
 pub(in crate::page) fn places(report: &RepairReport, title: &'static str, map: &Markup) -> Option<Section> {
     let drawn: Vec<_> = report.files.iter().filter_map(|file| strip_file(report, file)).collect();
-    if drawn.is_empty() && map.0.is_empty() {
+    if drawn.is_empty() && (map.0.is_empty() || report.losses.is_empty()) {
         return None;
     }
     let more = drawn.len().saturating_sub(MOST_DRAWN) as u64;

@@ -260,7 +260,7 @@ fn of_a_damaged_database_a_repair_comes_first() {
     assert!(!conditions.iter().any(|text| text.contains("backup")), "{conditions:?}");
     assert_eq!(
         titles(&root).join(", "),
-        "*Saved and lost, *Where the damage is, Problems, All files, Filters, About the database"
+        "*Saved and lost, Problems, All files, Filters, About the database"
     );
     let unknown = vec![Unknown::Files("a log may be missing".to_owned())];
     let root = page(outcome(RepairData { status, sums, unknown, ..RepairData::default() }));

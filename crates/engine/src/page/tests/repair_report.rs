@@ -148,7 +148,7 @@ fn losses_corrections_and_doubts_stand_with_their_files() {
     assert_eq!(ledger[2][2], "any; sequence numbers after the start, before the end");
     let expected = ["corrected", "000009.ldb", "", "25 bits were wrong, the first at offset 0."];
     assert_eq!(ledger[3], expected);
-    assert_eq!(ledger[4], ["saved", "2 tables, 1 log", "", "All entries that count."]);
+    assert_eq!(ledger[4], ["saved", "2 tables, 1 log", "", "All current entries."]);
     let keys = table(&html, "in the new database");
     assert_eq!(keys[0], ["kept", "77", "value", "000005.ldb, obsolete", "kept"]);
     assert_eq!(keys[1], ["out", "77", "deletion", "000005.ldb, obsolete", "left out"]);
