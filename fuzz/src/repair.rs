@@ -70,8 +70,15 @@ fn repair(files: &Contents, written: Option<&Written>) {
     let newest = repair_as(files, written, Prefer::Newest);
     let sound = repair_as(files, written, Prefer::Sound);
     let (Some(newest), Some(sound)) = (newest, sound) else { return };
-    assert_eq!(newest.data.sums.keys, sound.data.sums.keys + sound.data.sums.left_out, "doubtful keys are left out");
-    assert_eq!((newest.data.sums.maybe_stale, newest.data.is_complete), (sound.data.sums.maybe_stale, sound.data.is_complete));
+    assert_eq!(
+        newest.data.sums.keys,
+        sound.data.sums.keys + sound.data.sums.left_out,
+        "doubtful keys are left out"
+    );
+    assert_eq!(
+        (newest.data.sums.maybe_stale, newest.data.is_complete),
+        (sound.data.sums.maybe_stale, sound.data.is_complete)
+    );
 }
 
 fn repair_as(files: &Contents, written: Option<&Written>, prefer: Prefer) -> Option<RepairReport> {

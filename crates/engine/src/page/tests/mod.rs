@@ -258,10 +258,7 @@ fn of_a_damaged_database_a_repair_comes_first() {
     assert!(!root.of_name("li").iter().any(|fact| fact.words().ends_with(" entries")));
     assert_eq!(conditions[0], "The new database has all of it; keep this folder until that one works.");
     assert!(!conditions.iter().any(|text| text.contains("backup")), "{conditions:?}");
-    assert_eq!(
-        titles(&root).join(", "),
-        "*Saved and lost, Problems, All files, Filters, About the database"
-    );
+    assert_eq!(titles(&root).join(", "), "*Saved and lost, Problems, All files, Filters, About the database");
     let unknown = vec![Unknown::Files("a log may be missing".to_owned())];
     let root = page(outcome(RepairData { status, sums, unknown, ..RepairData::default() }));
     let (_, texts, _, conditions) = verdict(&root);
