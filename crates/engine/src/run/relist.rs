@@ -110,6 +110,29 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_was_missing_has_not_vanished_and_progress_starts_the_rounds_anew() {
+        let (source, dir) = ("../../testdata/databases/levels", tempfile::tempdir().unwrap());
+        for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(source)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), dir.path().join(file.file_name())).unwrap();
+        }
+        let [missing, vanished] = ["000005.ldb", "000007.ldb"].map(|name| dir.path().join(name));
+        fs::remove_file(&missing).unwrap();
+        let Ok(PathKind::Folder(folder)) = resolve(dir.path(), Files::default().storage()) else {
+            panic!("a folder")
+        };
+        let mut relist = Relist::new(folder, 2);
+        assert!(!relist.is_worth_it(&missing) && relist.is_worth_it(&vanished));
+        fs::remove_file(&vanished).unwrap();
+        assert!(relist.again(true).unwrap().is_some());
+        assert!(!relist.is_worth_it(&vanished), "it is missing in the listing of now");
+        // Any number of rounds with progress, and two without.
+        assert!((0..5).all(|_| relist.again(true).unwrap().is_some()));
+        assert!((0..2).all(|_| relist.again(false).unwrap().is_some()));
+        assert!(!relist.is_worth_it(dir.path()) && relist.again(false).unwrap().is_none());
+    }
+
+    #[test]
     fn tables_in_the_place_of_those_that_vanished_are_looked_at_once() {
         assert_eq!(after(|_, _| true), (vec!["000003.ldb".to_owned()], 0));
         // Table 3 vanishes, too.
