@@ -108,6 +108,18 @@ fn new_tables_are_read_back_before_they_appear() {
     }
 }
 
+#[test]
+fn one_thread_and_three_make_the_same_database() {
+    let (memory, _root) = files();
+    let made = [1, 2].map(|jobs| {
+        let engine = Engine::new().files(Files::new(Arc::new(memory.clone()))).jobs(jobs);
+        let mut output = MemoryOutput::default();
+        engine.repair(Path::new(DATABASE), &RepairRequest::default(), &mut output).unwrap();
+        output.into_files()
+    });
+    assert!(made[0] == made[1] && made[0].len() == 3, "{:?}", made.map(|files| files.len()));
+}
+
 /// Without its footer a table is searched for blocks, of which no more are decoded than allowed.
 #[test]
 fn blocks_that_are_found_are_decoded_within_the_limit() {
