@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{fs, io};
 
 use bytes::Bytes;
-use filterblock::table::{Meter, ReadAt as _, TableBuilder, WriteOptions};
+use filterblock::table::{Meter, ReadAt, TableBuilder, WriteOptions};
 
 use super::{DATABASE, RepairRequest, TARGET, run};
 use crate::engine::Engine;
 use crate::rebuild::tests::databases::Sample;
 use crate::report::{RepairReport, RepairStatus};
-use crate::walk::{Files, MemoryStorage, Source};
+use crate::walk::{Files, MemoryStorage, Source, Storage};
 use crate::write::{MemoryOutput, NoOutput, Output, OutputFile, Result, Scratch, StreamOutput};
 
 /// The files of a database, in memory and in a folder.
@@ -118,6 +119,55 @@ fn one_thread_and_three_make_the_same_database() {
         output.into_files()
     });
     assert!(made[0] == made[1] && made[0].len() == 3, "{:?}", made.map(|files| files.len()));
+}
+
+/// Files in memory, from which so many reads succeed before the disk fails.
+#[derive(Debug)]
+struct Failing(MemoryStorage, Arc<AtomicU64>);
+
+struct FailingFile(Box<dyn Source>, Arc<AtomicU64>);
+
+impl Storage for Failing {
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
+        self.0.list(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(FailingFile(self.0.open(path)?, Arc::clone(&self.1))))
+    }
+}
+
+impl ReadAt for FailingFile {
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let left = self.1.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        left.map_err(|_| io::Error::other("the disk fails"))?;
+        self.0.read_at(offset, len)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+}
+
+impl Source for FailingFile {}
+
+#[test]
+fn what_a_failing_disk_leaves_out_is_told() {
+    let (memory, _root) = files();
+    let repair = |left| {
+        let storage = Failing(memory.clone(), Arc::new(AtomicU64::new(left)));
+        let mut output = MemoryOutput::default();
+        let engine = Engine::new().files(Files::new(Arc::new(storage))).jobs(2);
+        let report = engine.repair(Path::new(DATABASE), &RepairRequest::default(), &mut output);
+        report.ok().map(|report| (report, output.into_files()))
+    };
+    let (_, whole) = repair(u64::MAX).unwrap();
+    let made: Vec<_> = (0..100).map(repair).collect();
+    for (report, files) in made.iter().flatten() {
+        let is_told = !report.losses.is_empty() || !report.data.unknown.is_empty();
+        assert!(is_told || report.data.is_complete && *files == whole, "{report:?}");
+    }
+    assert!(made.first().unwrap().is_none() && made.last().unwrap().is_some());
 }
 
 /// Without its footer a table is searched for blocks, of which no more are decoded than allowed.
