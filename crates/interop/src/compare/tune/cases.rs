@@ -21,7 +21,7 @@ pub(super) struct Case {
     /// True if `tune` is told what is looked up, too.
     pub(super) lookups: bool,
     /// Bits a key and `base_lg` that are tried besides those chosen; any if `None`.
-    pub(super) bits_per_key: Option<u64>,
+    pub(super) bits_per_key: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Case {
         Self { lookups: true, ..self }
     }
 
-    fn bits_per_key(self, bits_per_key: u64) -> Self {
+    fn bits_per_key(self, bits_per_key: u32) -> Self {
         Self { bits_per_key: Some(bits_per_key), ..self }
     }
 

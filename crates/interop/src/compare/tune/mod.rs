@@ -8,22 +8,23 @@ mod predicted;
 mod report;
 mod write;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
+use filterblock_engine::Policy;
 
 use self::cases::Case;
 use self::measure::{Emulated, Reader};
 use self::model::{Kind, Model};
-use self::predicted::{Choice, Predicted, Tuning};
+use self::predicted::{Choice, Predicted, Prediction};
 pub use self::report::Report;
 use self::report::{Compared, Database, Row};
 use super::rebuild::files::new_folder;
 use super::tool;
 use crate::goleveldb;
-use crate::hex;
 use crate::leveldb::StoreFilter;
 use crate::random::Random;
 
@@ -111,36 +112,27 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
     let before = Reader::open(folder.path(), reader)?;
     let model = Model::read(folder.path(), case.keys, before.present()?)?;
 
-    let own = folder.path().with_extension("lookups");
     let lookups = case.lookups.then(|| model.skewed(OWN_LOOKUPS, random));
-    let tuned = match &lookups {
-        Some(keys) => {
-            std::fs::write(&own, keys.iter().map(|key| hex(key) + "\n").collect::<String>())?;
-            let tuned = Tuning::of(folder.path(), case.all, Some(&own));
-            std::fs::remove_file(&own)?;
-            tuned?
-        }
-        None => Tuning::of(folder.path(), case.all, None)?,
-    };
+    let prediction = Prediction::of(folder.path(), case.all, lookups.clone().unwrap_or_default())?;
     let asked =
         Asked { model: &model, lookups: lookups.as_deref(), count: options.lookups, seed: options.seed };
 
     let (size, levels) = measure::filter_bytes(folder.path())?;
-    let (verdict, advice) = tuned.advice()?;
-    let compared = asked.compare(&before, &tuned.now()?, size)?;
+    let compared = asked.compare(&before, &prediction.now()?, size)?;
+    let sample = prediction.tuning.sample;
     let mut database = Database {
         name: case.name.to_owned(),
         levels,
         entries: model.entries(),
-        sample: tuned.sample()?,
-        verdict: verdict.to_owned(),
-        bytes: tuned.bytes()?,
+        sample: (sample.tables, sample.of_tables),
+        verdict: prediction.verdict(),
+        bytes: prediction.tuning.size(),
         rows: vec![Row { what: "now", bits_per_key: None, compared, is_repeated: false }],
     };
     drop(before);
-    let drawn = tuned.candidate(random.index(1_000_000), case.bits_per_key)?;
+    let drawn = prediction.candidate(random.index(1_000_000), case.bits_per_key)?;
     let mut done: Vec<(Choice, Row)> = Vec::new();
-    for (what, choice) in [("advice", advice), ("some candidate", Some(drawn))] {
+    for (what, choice) in [("advice", prediction.advice()?), ("some candidate", Some(drawn))] {
         let Some(choice) = choice else { continue };
         let same = done.iter().find(|(done, _)| done.bits_per_key == choice.bits_per_key);
         let row = match same {
@@ -157,14 +149,15 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
 fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     let parent = new_folder()?;
     let to = parent.path().join("rebuilt");
-    let mut arguments = vec!["rebuild".into(), folder.into(), "--to".into(), to.clone().into()];
-    arguments.extend(choice.arguments.iter().cloned());
+    let mut arguments: Vec<OsString> =
+        vec!["rebuild".into(), folder.into(), "--to".into(), to.clone().into()];
+    arguments.extend(choice.arguments.iter().map(OsString::from));
     let outcome = tool::run(&arguments);
     ensure!(outcome.status == 0, "rebuild: status {}: {}", outcome.status, outcome.messages);
-    let filter = match &*choice.policy {
-        "leveldb.BuiltinBloomFilter2" => StoreFilter::BuiltIn(10),
-        "leveldb.BuiltinBloomFilter" => StoreFilter::Legacy(10),
-        name => bail!("no reader of {name}"),
+    let filter = match choice.policy {
+        Policy::Builtin2 => StoreFilter::BuiltIn(10),
+        Policy::Builtin(_) => StoreFilter::Legacy(10),
+        Policy::Own(_) => bail!("no reader of {}", choice.policy.name()),
     };
     let (size, _) = measure::filter_bytes(&to)?;
     let compared = asked.compare(&Reader::open(&to, filter)?, &choice.predicted, size)?;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use filterblock_engine::report::Estimate;
+
 use super::measure::Mean;
-use super::predicted::Estimate;
 
 /// The comparisons of all databases.
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ pub(super) struct Database {
     /// The number of tables that `tune` read, and of all tables.
     pub(super) sample: (u64, u64),
     /// The verdict, in a word.
-    pub(super) verdict: String,
+    pub(super) verdict: &'static str,
     /// The size of all tables.
     pub(super) bytes: u64,
     pub(super) rows: Vec<Row>,
@@ -32,7 +33,7 @@ pub(super) struct Database {
 pub(super) struct Row {
     pub(super) what: &'static str,
     /// The bits per key. `None`: those in use.
-    pub(super) bits_per_key: Option<u64>,
+    pub(super) bits_per_key: Option<u32>,
     pub(super) compared: Vec<Compared>,
     /// True if the same filters were measured before under another name.
     pub(super) is_repeated: bool,
@@ -216,16 +217,18 @@ impl Compared {
         levels: &BTreeMap<u8, f64>,
     ) -> Self {
         let difference = predicted.value - measured.value;
-        let error = predicted.error().hypot(measured.error);
+        // The standard error that the interval stands for.
+        let of_prediction = (predicted.high - predicted.low) / 2.0 / 1.96;
+        let error = of_prediction.hypot(measured.error);
         let errors = if difference == 0.0 { 0.0 } else { difference / error };
         let is_close = difference.abs() <= (SHARE * measured.value).max(NOTHING);
         let own = 1.96 * measured.error;
         let is_held = (predicted.low - own..=predicted.high + own).contains(&measured.value);
-        let is_vague = predicted.error() > WIDEST / 2.0 * predicted.value.max(LEAST);
+        let is_vague = of_prediction > WIDEST / 2.0 * predicted.value.max(LEAST);
         let fault = if !is_close && errors.abs() > ERRORS {
             Some(format!("{what}: {errors:.1} standard errors off; measured by level: {levels:.4?}"))
         } else if !is_close && is_vague {
-            Some(format!("{what}: predicted with a standard error of {:.4}", predicted.error()))
+            Some(format!("{what}: predicted with a standard error of {:.4}", of_prediction))
         } else {
             None
         };
