@@ -10,8 +10,8 @@ pub(super) const SEE_PROGRAMS: &str = ": see docs/programs.md.";
 /// Programs that set this filter policy, and those that set none.
 pub(crate) const fn programs(policy: Policy) -> [&'static str; 2] {
     match policy {
-        Policy::Builtin(_) => ["go-ethereum", "Cosmos nodes and Syncthing"],
-        _ => ["Bitcoin Core, Minecraft and Foundry VTT", "Chromium's Local Storage and Cosmos nodes"],
+        Policy::Builtin(_) => ["go-ethereum and the Cosmos SDK", "CometBFT and Syncthing"],
+        _ => ["Bitcoin Core, Minecraft and Foundry VTT", "Chromium's Local Storage and Session Storage"],
     }
 }
 
@@ -19,9 +19,8 @@ pub(super) fn condition_text(condition: Condition) -> String {
     match condition {
         Condition::ProgramSetsPolicy(policy) => {
             let [set, set_none] = programs(policy);
-            let does = if set.contains(" and ") { "do" } else { "does" };
             format!(
-                "A program uses filters only if it sets this filter policy. {set} {does}; {set_none} do not{SEE_PROGRAMS} If \
+                "A program uses filters only if it sets this filter policy. {set} do; {set_none} do not{SEE_PROGRAMS} If \
                  yours does:"
             )
         }
