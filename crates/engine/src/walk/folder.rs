@@ -103,9 +103,15 @@ impl Folder {
         &self.database
     }
 
-    /// Returns true if there is a MANIFEST, CURRENT, or a log that is neither empty nor a link.
+    /// Returns true if there is a MANIFEST, CURRENT, or a log that is neither empty nor a link, or if other files show that
+    /// the tables are those of a database that lost both.
     pub fn is_database(&self) -> bool {
-        self.database.files().is_database() || self.logs().next().is_some()
+        let files = self.database.files();
+        let has = |kind| files.of_kind(kind).next().is_some();
+        let has_lost = || {
+            has(FileKind::Table) && [FileKind::Log, FileKind::Lock, FileKind::InfoLog].into_iter().any(has)
+        };
+        files.is_database() || self.logs().next().is_some() || has_lost()
     }
 
     /// The other format of the database. If `open` opens nothing, only names and what was read so far tell it.

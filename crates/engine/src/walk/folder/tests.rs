@@ -84,6 +84,12 @@ fn a_folder_without_a_manifest_is_no_database() {
     fs::write(dir.path().join("000005.ldb"), "").unwrap();
     let folder = open(&dir);
     assert!(!folder.is_database() && folder.manifest_error().is_none());
+    for name in ["000004.log", "LOCK", "LOG"] {
+        let path = dir.path().join(name);
+        fs::write(&path, "").unwrap();
+        assert!(open(&dir).is_database() && open(&dir).manifest_error().is_some(), "{name}");
+        fs::remove_file(path).unwrap();
+    }
     assert!(resolve(&dir.path().join("missing"), &local()).is_err());
     fs::write(dir.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
     let folder = open(&dir);
