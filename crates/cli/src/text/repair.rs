@@ -22,7 +22,8 @@ pub(crate) fn write(
     is_verbose: bool,
     console: &mut Console,
 ) -> io::Result<()> {
-    let RepairText { headline, rows, facts, next, commands, .. } = repair_text(database, report);
+    let all_at = page.map_or_else(|| "--page".to_owned(), |page| escape_path(page).to_string());
+    let RepairText { headline, rows, facts, next, commands, .. } = repair_text(database, report, &all_at);
     let tone = if report.data.is_complete { Tone::Good } else { Tone::Bad };
     let path = format!("{}: ", escape_path(database));
     for (number, line) in terminal_lines(console, 2, &format!("{path}{headline}")).iter().enumerate() {
@@ -36,11 +37,7 @@ pub(crate) fn write(
     let mut last = "";
     for (label, text) in &rows {
         let label = if *label == last { "" } else { label };
-        let text = match (text.strip_suffix("--page"), page) {
-            (Some(start), Some(page)) => format!("{start}{}", escape_path(page)),
-            _ => text.clone(),
-        };
-        for (number, line) in terminal_lines(console, LABEL_WIDTH + 2, &text).iter().enumerate() {
+        for (number, line) in terminal_lines(console, LABEL_WIDTH + 2, text).iter().enumerate() {
             let label = if number == 0 { label } else { "" };
             writeln!(console, "  {label:LABEL_WIDTH$}{line}")?;
         }

@@ -66,7 +66,7 @@ pub(super) fn facts_of(report: &RepairReport) -> Vec<String> {
 }
 
 fn verdict(path: &Path, report: &RepairReport) -> Markup {
-    let words = repair_text(path, report);
+    let words = repair_text(path, report, "");
     let is_dry = report.data.status == RepairStatus::DryRun;
     let (severity, tag) = match (report.data.is_complete, report.data.unknown.is_empty()) {
         (true, _) => (Severity::Good, "Repaired"),

@@ -33,12 +33,13 @@ pub struct RepairText {
     pub commands: Vec<String>,
 }
 
-/// Says what a repair of the database at `path` came to, and what to do next.
-pub fn repair_text(path: &Path, report: &RepairReport) -> RepairText {
+/// Says what a repair of the database at `path` came to, and what to do next. `all_at`: the page with all that is lost, or
+/// the option that writes one.
+pub fn repair_text(path: &Path, report: &RepairReport, all_at: &str) -> RepairText {
     let lost = report.losses.iter().map(|loss| ("lost", loss_text(loss)));
     let mut rows: Vec<_> = lost.take(MOST).collect();
-    rows.extend(more(report.losses.len() as u64, MOST, "--page").map(|text| ("", text)));
-    rows.extend(stale_text(report).map(|text| ("stale?", text)));
+    rows.extend(more(report.losses.len() as u64, MOST, all_at).map(|text| ("", text)));
+    rows.extend(stale_text(report, all_at).map(|text| ("stale?", text)));
     rows.extend(report.data.unknown.iter().map(|why| ("unknown", why.text().to_owned())));
     let (next, commands) = next(path, report);
     let mended: Vec<_> =
@@ -143,11 +144,11 @@ fn loss_text(OfFile { name, data: loss }: &OfFile<LossReport>) -> String {
 }
 
 /// `None`: no key may be stale.
-fn stale_text(report: &RepairReport) -> Option<String> {
+fn stale_text(report: &RepairReport, all_at: &str) -> Option<String> {
     let number = Some(report.data.sums.maybe_stale).filter(|number| *number > 0)?;
     let mut keys: Vec<_> =
         report.stale_keys.iter().take(MOST).map(|key| quote(&key.data.key).to_string()).collect();
-    keys.extend(more(number, keys.len(), "--page"));
+    keys.extend(more(number, keys.len(), all_at));
     let left_out = report.data.sums.left_out;
     // All values are left out, or none is.
     let deleted = match left_out {
@@ -183,9 +184,9 @@ fn mended_text(OfFile { name, data: file }: &OfFile<RepairedFile>) -> Option<Str
     (is_used && !texts.is_empty()).then(|| format!("{name}: {}", texts.join("; ")))
 }
 
-fn more(all: u64, shown: usize, option: &str) -> Option<String> {
+fn more(all: u64, shown: usize, all_at: &str) -> Option<String> {
     let left = all.saturating_sub(shown as u64);
-    (left > 0).then(|| format!("… and {} more: {option}", count(left)))
+    (left > 0).then(|| format!("… and {} more: {all_at}", count(left)))
 }
 
 fn next(path: &Path, report: &RepairReport) -> (String, Vec<String>) {
@@ -266,7 +267,7 @@ mod tests {
     }
 
     fn text(report: &RepairReport) -> RepairText {
-        repair_text(Path::new("broken"), report)
+        repair_text(Path::new("broken"), report, "--page")
     }
 
     #[test]
