@@ -79,7 +79,7 @@ enum CursorPosition {
 
 impl<'o, O: Opener + 'o> Source<'o, O> {
     /// Moves to before the first entry at or after `start`. A run only moves to the first table that
-    /// may have such an entry: the next step then seeks the entry.
+    /// may have such an entry, which stays open if it is: the next step then seeks the entry.
     pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator, database: &Database) {
         match self {
             Self::Logs { table, next } => {
@@ -92,8 +92,12 @@ impl<'o, O: Opener + 'o> Source<'o, O> {
                     keys.zip(start)
                         .is_some_and(|((_, largest), start)| order.compare(largest, &start.user_key).is_lt())
                 };
-                run.opened = run.tables.iter().take_while(ends_before).count();
-                run.current = None;
+                let before = run.tables.iter().take_while(ends_before).count();
+                let is_same = run.opened == before.saturating_add(1);
+                match run.current.as_mut().filter(|_| is_same && start.is_some()) {
+                    Some(current) => current.place = CursorPosition::Before,
+                    None => (run.opened, run.current) = (before, None),
+                }
             }
         }
     }

@@ -118,6 +118,22 @@ fn a_seek_leads_between_two_entries() {
     }
 }
 
+#[test]
+fn seeks_within_a_table_leave_it_open() {
+    let (memory, database) = Memory::of(&testdata("databases/levels"));
+    let mut scan = database.scan_versions_with(&options("levels"), &memory).unwrap();
+    let (all, _) = forwards(&mut scan);
+    memory.asked();
+    for entry in all.iter().chain(all.iter().rev()) {
+        scan.seek(&entry.0);
+        assert!(scan.next().unwrap());
+        assert_eq!(shown(&scan).unwrap().0, entry.0);
+    }
+    // Each of the three tables is left, and entered again, only at its ends.
+    let asked = memory.asked();
+    assert!(all.len() > 300 && asked.len() <= 6, "{} {asked:?}", all.len());
+}
+
 /// The tables of level 1 follow each other, a log and a table of level 0 lie across them, and one table is missing.
 #[test]
 fn tables_are_opened_from_their_ends_and_errors_are_told_once() {
