@@ -3,19 +3,13 @@
 #
 #   tests/miri.sh [avx512|avx2|x86_64|i686|s390x [argument of cargo test]...]
 #
-# `avx512` and `avx2` are x86_64 with the features of the CPU that the kernels ask for, so that the code for it runs; the others run the
-# code for all processors, of 64 and 32 bits and big-endian. Without arguments all five, one after the other. Tests that would take minutes are ignored, as they say. Needs nightly with `miri` and
-# `rust-src`.
+# `avx512` and `avx2` are x86_64 with the features of the CPU that the kernels ask for, so that the code for it runs; the
+# others run the code for all processors, of 64 and 32 bits and big-endian. Without arguments all five, one after the other.
+# Tests that would take minutes are ignored, as they say. Needs nightly with `miri` and `rust-src`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-copy=$(realpath -m "${CARGO_TARGET_DIR:-target}")/miri-copy
-# Library and tests, without the other packages, which would have to be built for each target.
-rm -rf "$copy" && mkdir -p "$copy"
-cp -r Cargo.lock README.md SECURITY.md src tests testdata examples conformance docs "$copy"
-sed -e 's/^members = .*/members = ["tests"]/' -e 's/^default-members = .*/default-members = [".", "tests"]/' -e '/^exclude/d' \
-    -e '/^filterblock-[a-z]*\./d' -e '/^clap_/d' Cargo.toml >"$copy/Cargo.toml"
-cd "$copy"
-export CARGO_TARGET_DIR=$copy-target MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")/miri
+export CARGO_TARGET_DIR MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2
 
 # These read tables of some hundred entries, count allocations or need many keys.
 left_out=(golden:: rates:: allocations:: large_values:: memory:: reader:: round_trip:: sources::)
@@ -28,7 +22,7 @@ interpret() {
     avx512) flags='-C target-feature=+avx2,+bmi1,+bmi2,+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512ifma' ;;
     esac
     echo "-- $kind: $*"
-    RUSTFLAGS=$flags cargo +nightly miri test --quiet --no-fail-fast --all-features \
+    RUSTFLAGS=$flags cargo +nightly miri test --quiet --locked --no-fail-fast -p filterblock -p filterblock-tests --all-features \
         --target "${kind/avx*/x86_64}-unknown-linux-gnu" "$@"
 }
 

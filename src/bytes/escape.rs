@@ -146,6 +146,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_character_can_be_read_back_and_none_is_acted_on() {
         let text: String = (0..=0x11_ffff).filter_map(char::from_u32).collect();
         let escaped = escape(text.as_bytes()).to_string();
@@ -163,6 +164,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn every_pair_of_bytes_can_be_read_back() {
         for pair in 0..=u16::MAX {
             let bytes = [&b"a"[..], &pair.to_be_bytes(), b"\xc3"].concat();

@@ -255,6 +255,7 @@ mod tests {
 
     /// LOCK is replaced or removed between the steps of locking it.
     #[test]
+    #[cfg_attr(miri, ignore = "opens files as Miri does not")]
     fn a_file_that_is_exchanged_meanwhile_is_not_locked() {
         let folder = tempfile::tempdir().unwrap();
         let place = LockFile::in_dir(folder.path()).unwrap();

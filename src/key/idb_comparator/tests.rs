@@ -193,6 +193,7 @@ fn what_cannot_be_decoded_comes_last_byte_by_byte() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes")]
 fn arrays_may_be_nested_deeply() {
     let deep = |end: u8| key([1, 1, 1], &[[4, 1].repeat(1 << 20), vec![end]].concat());
     assert_eq!(IdbComparator.compare(&deep(5), &deep(0)), Ordering::Less);
