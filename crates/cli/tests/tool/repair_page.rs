@@ -74,6 +74,17 @@ fn a_page_says_what_the_report_says() {
 }
 
 #[test]
+fn what_the_text_leaves_out_is_on_the_page() {
+    let (db, place) = (damaged(), Place::new());
+    let run = run(&args!["repair", db.path(), "--to", place.target(), "--page", place.page()]).expect(5);
+    // Lines break anywhere between words.
+    let joined = |text: &str| text.split_whitespace().collect::<String>();
+    let left_out = joined(&format!("more: {}", filterblock::escape_path(&place.page())));
+    assert!(joined(&run.out).contains(&left_out), "{run:?}");
+    assert!(!run.out.contains("--page"), "{run:?}");
+}
+
+#[test]
 fn the_page_alone_goes_to_standard_output() {
     let (db, place) = (damaged(), Place::new());
     let target = place.target();
