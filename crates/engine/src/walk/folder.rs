@@ -103,14 +103,12 @@ impl Folder {
         &self.database
     }
 
-    /// Returns true if there is a MANIFEST, CURRENT, or a log that is neither empty nor a link, or if other files show that
-    /// the tables are those of a database that lost both.
+    /// Returns true if there is a MANIFEST, CURRENT, or a log that is neither empty nor a link, or if an empty log or LOG shows
+    /// that the tables are those of a database that lost both. LOCK does not: own LSM trees have one, too.
     pub fn is_database(&self) -> bool {
         let files = self.database.files();
         let has = |kind| files.of_kind(kind).next().is_some();
-        let has_lost = || {
-            has(FileKind::Table) && [FileKind::Log, FileKind::Lock, FileKind::InfoLog].into_iter().any(has)
-        };
+        let has_lost = || has(FileKind::Table) && (has(FileKind::Log) || has(FileKind::InfoLog));
         files.is_database() || self.logs().next().is_some() || has_lost()
     }
 
