@@ -78,8 +78,8 @@ enum CursorPosition {
 }
 
 impl<'o, O: Opener + 'o> Source<'o, O> {
-    /// Moves to before the first entry at or after `start`. A run only moves to the first table that
-    /// may have such an entry, which stays open if it is: the next step then seeks the entry.
+    /// Moves to before the first entry at or after `start`; a new scan, without one, to before the first of all. A run only
+    /// moves to the first table that may have such an entry, which stays open if it is: the next step then seeks the entry.
     pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator, database: &Database) {
         match self {
             Self::Logs { table, next } => {
@@ -94,7 +94,7 @@ impl<'o, O: Opener + 'o> Source<'o, O> {
                 };
                 let before = run.tables.iter().take_while(ends_before).count();
                 let is_same = run.opened == before.saturating_add(1);
-                match run.current.as_mut().filter(|_| is_same && start.is_some()) {
+                match run.current.as_mut().filter(|_| is_same) {
                     Some(current) => current.place = CursorPosition::Before,
                     None => (run.opened, run.current) = (before, None),
                 }

@@ -167,6 +167,14 @@ fn tables_are_opened_from_their_ends_and_errors_are_told_once() {
     ];
     assert_eq!(found, expected);
     assert!(errors.len() == 1 && errors[0].contains("000014.ldb"), "{errors:?}");
+    // Seeks lead from one table of a level to another, and within one to any entry.
+    for (key, found) in
+        [("a", b'a'), ("d", b'd'), ("f", b'f'), ("a", b'a'), ("c", b'c'), ("i", b'i'), ("d", b'd')]
+    {
+        scan.seek(key.as_bytes());
+        assert!(scan.next().unwrap(), "{key}");
+        assert_eq!(shown(&scan).unwrap().0, [found], "{key}");
+    }
     // In the middle of a level the way forward opens the tables that lie ahead, from their beginnings.
     scan.seek(b"e");
     assert!(scan.prev().unwrap() && scan.prev().unwrap() && scan.prev().unwrap());

@@ -82,7 +82,7 @@ mod tests {
             ["--bits-per-key".to_owned(), "9".to_owned(), "--policy".to_owned(), "a b".to_owned()];
         let [command, of_dash] = if cfg!(windows) {
             [
-                r#"filterblock rebuild "my db" --to "my db-rebuilt" --bits-per-key "9" --policy "a b""#,
+                r#"filterblock rebuild "my db" --to "my db-rebuilt" --bits-per-key 9 --policy "a b""#,
                 "filterblock rebuild ./- --to ./--rebuilt",
             ]
         } else {
