@@ -104,7 +104,7 @@ database  tables      size  filters  false pos.  verdict
 ./c            3  23.4 KiB  1.1 KiB       0.76%  damaged
 3 databases: 2 fine, 1 damaged
 ";
-    assert_eq!(out, expected);
+    assert_eq!(out.replace('\\', "/"), expected);
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn is_named(folder: &Path, whose: &str) {
     assert_eq!(report.err, "filterblock: no page was written: there is nothing to show\n");
     assert!(!page.exists());
     let real = folder.canonicalize().unwrap().display().to_string();
+    let real = real.trim_start_matches(r"\\?\");
     let not = if is_encrypted { ", not damaged" } else { "" };
     for arguments in [
         args!["rebuild", folder, "--to", other].to_vec(),

@@ -334,11 +334,12 @@ fn goleveldb_removes_empty_logs_without_a_record() {
 
 #[test]
 fn a_missing_table_is_shown_with_its_copy() {
-    for case in ["copy-name", "upper-case"] {
+    // On Windows both cases are one name.
+    for case in &["copy-name", "upper-case"][..if cfg!(windows) { 1 } else { 2 }] {
         let place = folder();
         let at = place.path().join("db");
         reports::make(case, &at);
-        let copy = if case == "copy-name" { "000004 (1).ldb" } else { "000004.LDB" };
+        let copy = if *case == "copy-name" { "000004 (1).ldb" } else { "000004.LDB" };
         let page = place.path().join("page.html");
         for arguments in [
             &args!["inspect", &at][..],
